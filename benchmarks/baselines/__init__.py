@@ -1,0 +1,1 @@
+"""The papers' own algorithms, compiled, over the same input arrays as situ's engine."""

@@ -1,0 +1,1 @@
+"""The published experiments of TPStream, PieStream and ISEQ, with our sizes: one file per experiment."""

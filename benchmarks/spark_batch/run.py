@@ -1,0 +1,236 @@
+"""Spark batch: every way of running one query on one set of files, in one session, best of three.
+
+    python benchmarks/spark_batch/run.py --events 50_000_000
+    python benchmarks/spark_batch/run.py --events 2_000_000 --only floor,map-side --repeat 1
+
+Results go to results.json beside this file; report.py makes the page of the documentation from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import data
+import pyarrow as pa
+from queries import SQL, situ_text
+
+import situ
+
+HERE = Path(__file__).parent
+
+
+def count_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    n_rows = sum(batch.num_rows for batch in batches)
+    yield pa.record_batch({"n": pa.array([n_rows], pa.int64())})
+
+
+class Bench:
+    """One session and one set of files."""
+
+    def __init__(self, n_events: int, cores: int) -> None:
+        from situ.cli.session import local_spark
+
+        self.folder = data.events(n_events)
+        self.thresholds = {name: round(value, 6) for name, value in data.thresholds(self.folder).items()}
+        self.spark = local_spark(
+            "spark batch benchmark",
+            cores=cores,
+            spark__driver__memory="6g",
+        )
+        self.spark.sparkContext.setLogLevel("ERROR")
+        self.query = situ.query(situ_text(self.thresholds))
+        self.final = situ.query(situ_text(self.thresholds, emit="FINAL"))
+        self.lasting = situ.query(situ_text(self.thresholds, lasting=True))
+        one = situ_text(self.thresholds).replace("PARTITION BY car_id ORDER BY ts", "ORDER BY tick")
+        self.skewed_query = situ.query(
+            situ_text(self.thresholds).replace("ORDER BY ts", "ORDER BY tick").replace("5 minutes", "50")
+        )
+        self.unpartitioned_query = situ.query(one.replace("WITHIN 5 minutes", "WITHIN 50"))
+
+    @property
+    def cars(self) -> Any:
+        return self.spark.read.parquet(str(self.folder))
+
+    def projected(self) -> Any:
+        from situ.spark.project import project
+
+        return project(self.cars, self.query).events
+
+    def floor(self) -> int:
+        return sum(row.n for row in self.projected().mapInArrow(count_rows, "n bigint").collect())
+
+    def sorted_by_spark(self) -> int:
+        events = self.projected().repartition("_c0").sortWithinPartitions("_c0", "_c1")
+        return sum(row.n for row in events.mapInArrow(count_rows, "n bigint").collect())
+
+    def match(self, query: situ.Query, strategy: str) -> int:
+        return int(situ.match(self.cars, query, strategy=strategy).count())
+
+    def direct(self, query: situ.Query) -> int:
+        return int(situ.match_parquet(self.spark, str(self.folder), query).count())
+
+    def spark_sql(self) -> int:
+        self.cars.createOrReplaceTempView("cars")
+        return int(self.spark.sql(SQL.format(**self.thresholds)).count())
+
+    def duckdb(self) -> int:
+        import duckdb
+
+        with duckdb.connect() as connection:
+            connection.execute("SET threads = 2")
+            connection.execute(f"CREATE VIEW cars AS FROM read_parquet('{self.folder}/*.parquet')")
+            return len(connection.execute(SQL.format(**self.thresholds)).fetchall())
+
+    def unpartitioned(self) -> int:
+        """All reports as one sequence, each at an instant of its own."""
+        events = self.cars.selectExpr("unix_seconds(ts) * 1000 + car_id AS tick", "speed", "accel")
+        return int(situ.match(events, self.unpartitioned_query, strategy="map-side").count())
+
+    def skewed(self, strategy: str) -> int:
+        """Half of all events belong to one key."""
+        events = self.cars.selectExpr(
+            "unix_seconds(ts) * 1000 + car_id AS tick",
+            "if(car_id % 2 = 0, 0, car_id) AS car_id",
+            "speed",
+            "accel",
+        )
+        return int(situ.match(events, self.skewed_query, strategy=strategy).count())
+
+    def ways(self) -> dict[str, Callable[[], int]]:
+        return {
+            "floor": self.floor,
+            "map-side": lambda: self.match(self.query, "map-side"),
+            "direct": lambda: self.direct(self.query),
+            "shuffle": lambda: self.match(self.query, "shuffle"),
+            "repartition, sort, count": self.sorted_by_spark,
+            "map-side, durations": lambda: self.match(self.lasting, "map-side"),
+            "direct, durations": lambda: self.direct(self.lasting),
+            "map-side, FINAL": lambda: self.match(self.final, "map-side"),
+            "map-side, skewed": lambda: self.skewed("map-side"),
+            "shuffle, skewed": lambda: self.skewed("shuffle"),
+            "Spark SQL": self.spark_sql,
+            "DuckDB": self.duckdb,
+        }
+
+
+class Memory(threading.Thread):
+    """The largest resident size any Python worker of this session reaches while it runs."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.peak = 0
+        self._stop_asked = threading.Event()
+
+    def run(self) -> None:
+        while not self._stop_asked.wait(0.05):
+            for process in descendants(os.getpid()):
+                try:
+                    if b"pyspark.daemon" in (process / "cmdline").read_bytes():
+                        lines = (process / "status").read_text().splitlines()
+                        found = next((line for line in lines if line.startswith("VmRSS")), "VmRSS 0 kB")
+                        self.peak = max(self.peak, int(found.split()[1]) * 1024)
+                except OSError:
+                    continue  # it ended while we looked
+
+    def stop(self) -> int:
+        self._stop_asked.set()
+        self.join()
+        return self.peak
+
+
+def descendants(pid: int) -> list[Path]:
+    """The processes that a process has started, and theirs."""
+    parents: dict[int, list[int]] = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        parents.setdefault(parent, []).append(int(process.name))
+    found, waiting = [], [pid]
+    while waiting:
+        children = parents.get(waiting.pop(), [])
+        waiting += children
+        found += children
+    return [Path("/proc") / str(child) for child in found]
+
+
+def measure(way: Callable[[], int], repeat: int) -> dict[str, Any]:
+    memory = Memory()
+    memory.start()
+    seconds, answer = [], 0
+    for _ in range(repeat):
+        begin = time.perf_counter()
+        answer = way()
+        seconds.append(round(time.perf_counter() - begin, 3))
+    return {"seconds": min(seconds), "all": seconds, "answer": answer, "worker_bytes": memory.stop()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--events", type=lambda text: int(float(text)), default=50_000_000)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument(
+        "--only", type=lambda text: text.split(","), help="names of ways, separated by commas"
+    )
+    parser.add_argument("--unpartitioned", action="store_true", help="measure unpartitioned matching only")
+    parser.add_argument("--output", type=Path, default=HERE / "results.json")
+    args = parser.parse_args()
+    bench = Bench(args.events, args.cores)
+    if args.unpartitioned:
+        print(json.dumps(measure(bench.unpartitioned, args.repeat)))
+        return
+    results: dict[str, Any] = {
+        "events": args.events,
+        "cars": data.N_CARS,
+        "machine": {"cores": args.cores, "python": platform.python_version(), "pyspark": bench.spark.version},
+        "thresholds": bench.thresholds,
+        "ways": {},
+    }
+    bench.match(bench.query, "map-side")  # workers started and kernels loaded, whatever comes first
+    for name, way in bench.ways().items():
+        if args.only and name not in args.only:
+            continue
+        results["ways"][name] = found = measure(way, args.repeat)
+        megabytes = found["worker_bytes"] / 2**20
+        print(f"{name:28} {found['seconds']:8.2f} s {found['answer']:>12,} {megabytes:6.0f} MB", flush=True)
+    if not args.only:
+        situations = situ.situations(bench.cars, bench.query, strategy="map-side").count()
+        results["situations"] = situations
+        bench.spark.stop()
+        results["unpartitioned"] = {
+            str(cores): unpartitioned(args.events, cores, args.repeat) for cores in (1, 2)
+        }
+        args.output.write_text(json.dumps(results, indent=2) + "\n")
+
+
+def unpartitioned(n_events: int, cores: int, repeat: int) -> dict[str, Any]:
+    """In a process of its own, JVM and workers pinned to so many cores."""
+    allowed = sorted(os.sched_getaffinity(0))[:cores]
+    command = [sys.executable, __file__, "--unpartitioned", "--events", str(n_events)]
+    command += ["--cores", str(cores), "--repeat", str(repeat)]
+    done = subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        preexec_fn=lambda: os.sched_setaffinity(0, allowed),
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""Writes docs/benchmarks/spark-stream.md from the results: no figure on that page is typed by hand."""
+
+from __future__ import annotations
+
+import json
+
+from benchmarks.spark_stream.data import QUERY
+from benchmarks.spark_stream.run import RESULTS, ROOT
+
+PAGE = ROOT / "docs" / "benchmarks" / "spark-stream.md"
+
+
+def main() -> None:
+    results = json.loads(RESULTS.read_text())
+    machine, parts = results["machine"], results["parts"]
+    load, n_rows = machine["load"], f"{results['rows_per_batch']:,}"
+    lines = [
+        "# Spark streaming",
+        "",
+        f"{machine['cores']} cores ({machine['processor']}), {machine['memory_gib']} GiB, "
+        f"PySpark {machine['versions']['pyspark']}, situ at {machine['commit']}, load {load} at the start; "
+        f"micro-batches of {n_rows} rows, RocksDB state store, 2 shuffle partitions, no-op sink. "
+        "Written by `benchmarks/spark_stream/report.py`; ratios within the run are what to trust.",
+        "",
+        "The query is the aggressive driver:",
+        "",
+        "```sql",
+        QUERY.strip(),
+        "```",
+        "",
+    ]
+    if "throughput" in parts:
+        lines += ["## Throughput", "", "| keys | events/s | state bytes per key |", "|---|---|---|"]
+        for keys, found in parts["throughput"].items():
+            name = f"{int(keys):,}" if keys.isdigit() else keys
+            state = found.get("state_bytes_per_key", "")
+            lines.append(f"| {name} | {found['events_per_second']:,} | {state} |")
+        lines.append("")
+    if "one_state_per_key" in parts:
+        found = parts["one_state_per_key"]
+        lines += [
+            "## Against one state per key",
+            "",
+            "The same query and rows, 1,000 keys, the same engine called once for each key and micro-batch.",
+            "",
+            "| way | events/s | situ is faster by |",
+            "|---|---|---|",
+        ]
+        for name, events in found["events_per_second"].items():
+            times = found["times_as_fast"].get(name)
+            lines.append(f"| {name} | {events:,} | {f'{times}x' if times else ''} |")
+        lines.append("")
+    if "small_batches" in parts:
+        small = parts["small_batches"]
+        lines += [
+            "## An almost empty micro-batch",
+            "",
+            f"{small['seconds']:.2f} s for ten events, "
+            f"and {small['without_state_seconds']:.2f} s for a query without state.",
+            "",
+        ]
+    if "active_of_known" in parts:
+        known = parts["active_of_known"]
+        lines += ["## 1,000 active keys", "", "| keys known | s per micro-batch |", "|---|---|"]
+        lines += [f"| {int(n):,} | {found:.2f} |" for n, found in known["seconds"].items()]
+        lines += ["", f"Ratio: {known['ratio']}.", ""]
+    if "kafka_latency" in parts:
+        latency = parts["kafka_latency"]
+        shown = ", ".join(f"{name} {value} s" for name, value in latency["seconds"].items())
+        lines += ["## From Kafka to Kafka", "", f"Append of a record to append of its match: {shown}.", ""]
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
+    PAGE.write_text("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

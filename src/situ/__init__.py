@@ -1,0 +1,22 @@
+"""situ finds what happened while something else was happening, in event tables and event streams."""
+
+from __future__ import annotations
+
+from situ._version import __version__
+from situ.errors import SituError
+from situ.language import query
+from situ.language.ast import Query
+from situ.public import explain, match, match_parquet, plot, situations, why
+
+__all__ = [
+    "Query",
+    "SituError",
+    "__version__",
+    "explain",
+    "match",
+    "match_parquet",
+    "plot",
+    "query",
+    "situations",
+    "why",
+]

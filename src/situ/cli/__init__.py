@@ -1,0 +1,82 @@
+"""The `situ` command. One file per command; to add one, write the file and name it in COMMANDS."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+from situ._version import __version__
+from situ.cli import bench, demo, explain, generate, plot, run, situations, stream, why
+from situ.cli.common import exit_code, is_from_spark, print_error
+from situ.errors import SituError
+
+
+class Command(Protocol):
+    """What a command's module provides; its name is the module's name, its first doc line the summary."""
+
+    __name__: str
+    __doc__: str | None
+    EXAMPLES: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, args: argparse.Namespace) -> int: ...
+
+
+COMMANDS = (
+    demo,
+    run,
+    stream,
+    explain,
+    situations,
+    why,
+    plot,
+    generate,
+    bench,
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command `argv` names; return 0, or 2 for a wrong call or query, or 1 for a failure."""
+    args = build_parser().parse_args(argv)
+    command = cast(Command, args.command)
+    try:
+        return command.run(args)
+    except BrokenPipeError:  # the reader, say `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        if args.traceback or not (isinstance(error, SituError) or is_from_spark(error)):
+            raise
+        print_error(error)
+        return exit_code(error)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of `situ` with one sub-parser per command."""
+    parser = argparse.ArgumentParser(
+        prog="situ",
+        description="Find what happened while something else was happening, in event tables and streams.",
+        epilog="`situ COMMAND --help` shows the options of a command, with examples.",
+    )
+    parser.add_argument("--version", action="version", version=f"situ {__version__}")
+    parser.add_argument("--traceback", action="store_true", help="show where in the code an error came from")
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    for module in COMMANDS:
+        command = cast(Command, module)
+        summary = (command.__doc__ or "").splitlines()[0].rstrip(".")
+        subparser = subparsers.add_parser(
+            command.__name__.rpartition(".")[2],
+            help=summary[0].lower() + summary[1:],
+            description=command.__doc__,
+            epilog=f"examples:\n{command.EXAMPLES}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_arguments(subparser)
+        subparser.set_defaults(command=command)
+    return parser

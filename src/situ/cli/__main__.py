@@ -1,0 +1,7 @@
+"""`python -m situ.cli` is `situ`."""
+
+import sys
+
+from situ.cli import main
+
+sys.exit(main())

@@ -1,0 +1,84 @@
+"""What the commands share: the query argument, numbers and times from text, errors and exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+
+from situ.errors import OptionError, QueryError, UnsupportedExpressionError
+
+OK, FAILURE, USAGE = 0, 1, 2
+
+
+def exit_code(error: Exception) -> int:
+    """Return 2 where the call or the query is at fault, 1 where data, state or the machine is."""
+    at_fault = OptionError | QueryError | UnsupportedExpressionError
+    return USAGE if isinstance(error, at_fault) else FAILURE
+
+
+def is_from_spark(error: Exception) -> bool:
+    """Tell whether Spark raised `error`, without importing Spark."""
+    return type(error).__module__.partition(".")[0] in ("pyspark", "py4j")
+
+
+def print_error(error: Exception) -> None:
+    """Print what went wrong to standard error: message and hint, no traceback."""
+    text = str(error)
+    if is_from_spark(error):
+        text = f"Spark: {text.partition('JVM stacktrace:')[0].strip()}"
+    # No wrapping: a caret line must stay under the word it points at.
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console.print("error:", style="bold red", end=" ")
+    console.print(text, markup=False)
+
+
+def add_query_argument(parser: argparse.ArgumentParser) -> None:
+    """Add QUERY: the text itself, a file that holds it, or `-` for standard input."""
+    parser.add_argument("query", metavar="QUERY", help="the query text, a file that holds it, or - for stdin")
+
+
+def read_query(args: argparse.Namespace) -> str:
+    """Return the query text that the QUERY argument stands for."""
+    text: str = args.query
+    if text == "-":
+        return sys.stdin.read()
+    if len(text.split()) > 1:  # every query has at least two words, and is then never taken for a file
+        return text
+    try:
+        return Path(text).read_text(encoding="utf-8")
+    except OSError as error:
+        raise OptionError(
+            f"{text!r} is neither a query nor a file that can be read ({error.strerror}).",
+            hint="quote the whole query, give the path of a file that holds one, or - to read it from stdin.",
+        ) from None
+
+
+def positive(kind: type[int] | type[float]) -> Callable[[str], int | float]:
+    """Return an argparse type for numbers above zero; `5_000_000` and `5e6` are both read."""
+
+    def parse(text: str) -> int | float:
+        try:
+            number = float(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+        if not 0 < number < float("inf"):
+            raise argparse.ArgumentTypeError(f"{text!r} is not above zero")
+        if kind is int and not number.is_integer():
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+        return kind(number)
+
+    return parse
+
+
+def instant(text: str) -> datetime:
+    """Read an ISO 8601 date or time for argparse, UTC where the text names no zone."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 2024-01-01T06:00:00") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

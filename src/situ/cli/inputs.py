@@ -1,0 +1,182 @@
+"""What the commands that read data share: where it is, how it is read, and the options of a run."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from situ.cli.common import add_query_argument, read_query
+from situ.errors import DataError, OptionError
+
+if TYPE_CHECKING:
+    from situ.language.ast import Query
+
+FORMATS = ("parquet", "csv", "json", "table")
+_SUFFIXES = {
+    "parquet": "parquet",
+    "pq": "parquet",
+    "csv": "csv",
+    "json": "json",
+    "jsonl": "json",
+    "ndjson": "json",
+}
+_RUN_OPTIONS = (
+    "time",
+    "ties",
+    "on_bad_rows",
+    "join",
+    "strategy",
+    "forget_after",
+    "points",
+    "ansi",
+    "time_zone",
+)
+_TABLE_NAME = re.compile(r"\w+(\.\w+){0,2}")
+
+
+def add_query_and_input(parser: argparse.ArgumentParser, *, input_required: bool = True) -> None:
+    """Add QUERY, INPUT and the options of a run, the same for every command."""
+    add_query_argument(parser)
+    parser.add_argument(
+        "inputs",
+        metavar="INPUT",
+        nargs="+" if input_required else "*",
+        help="parquet, CSV or JSON files, folders of them, or the name of one Spark table",
+    )
+    reading = parser.add_argument_group("reading")
+    reading.add_argument("--format", choices=FORMATS, help="what INPUT is (default: told by its name)")
+    reading.add_argument(
+        "--in-process",
+        action="store_true",
+        help="read and run without Spark: quicker for data that fits in memory",
+    )
+    meaning = parser.add_argument_group("options of the run, as in situ.match")
+    meaning.add_argument("--time", metavar="COLUMN", help="the time column, where ORDER BY names none")
+    meaning.add_argument("--ties", choices=("last", "error"), help="rows of equal time (default: last)")
+    meaning.add_argument(
+        "--on-bad-rows", choices=("error", "drop"), help="rows without a time (default: error)"
+    )
+    meaning.add_argument("--join", choices=("auto", "range", "pair"), help="how to join (default: auto)")
+    meaning.add_argument(
+        "--strategy", choices=("auto", "shuffle", "map-side"), help="where Spark derives (default: auto)"
+    )
+    meaning.add_argument("--forget-after", metavar="DURATION", help="a longer silence begins a new history")
+    meaning.add_argument("--points", choices=("error", "widen"), help="given intervals with ts = te")
+    meaning.add_argument("--time-zone", metavar="ZONE", help="of times in conditions (default: UTC)")
+    meaning.add_argument(
+        "--no-ansi",
+        dest="ansi",
+        action="store_false",
+        default=None,
+        help="null instead of an error for overflow, division by zero and bad casts",
+    )
+
+
+def add_named_input(parser: argparse.ArgumentParser) -> None:
+    """Add --input: INPUT as a named argument, for those who know it from `situ run` and `situ stream`."""
+    parser.add_argument(
+        "--input",
+        dest="named_inputs",
+        nargs="+",
+        default=[],
+        metavar="INPUT",
+        help="INPUT, as a named argument",
+    )
+
+
+def put_inputs_together(args: argparse.Namespace, *, required: bool = True) -> None:
+    """INPUT and --input are one list from here on."""
+    args.inputs = [*args.inputs, *args.named_inputs]
+    if required and not args.inputs:
+        raise OptionError("there is nothing to read.", hint="name files, folders or a table as INPUT.")
+
+
+def parsed_query(args: argparse.Namespace) -> Query:
+    """The query that the QUERY argument stands for."""
+    from situ.language import query
+
+    return query(read_query(args))
+
+
+def run_options(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of a run that were given; on Spark the session carries ANSI mode and time zone."""
+    given = {name: getattr(args, name) for name in _RUN_OPTIONS if getattr(args, name) is not None}
+    if not args.in_process:
+        given.pop("ansi", None)
+        given.pop("time_zone", None)
+    return given
+
+
+def read_input(args: argparse.Namespace) -> Any:
+    """The INPUT as a Spark DataFrame, or as an Arrow table with --in-process."""
+    kind = args.format or format_of(args.inputs)
+    if kind == "table":
+        if len(args.inputs) > 1 or args.in_process:
+            raise OptionError(
+                f"INPUT {' '.join(args.inputs)!r} is no file, and of Spark tables one can be read, on Spark.",
+                hint="check the path if a file was meant; leave out --in-process for a table.",
+            )
+    else:
+        _check_exists(args.inputs)
+    return _read_in_process(kind, args.inputs) if args.in_process else _read_on_spark(args, kind)
+
+
+def format_of(inputs: list[str]) -> str:
+    """What all the inputs are, told by their names."""
+    kinds = {_format_of_one(name) for name in inputs}
+    if len(kinds) == 1:
+        return kinds.pop()
+    raise OptionError(
+        f"the inputs are of several formats: {', '.join(sorted(kinds))}.",
+        hint="read inputs of one format, or say which with --format.",
+    )
+
+
+def _format_of_one(name: str) -> str:
+    path = Path(name)
+    candidates = [path]
+    if path.is_dir():
+        candidates = sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith(("_", ".")))
+    for candidate in candidates:
+        for suffix in reversed(candidate.suffixes):
+            if suffix[1:].lower() in _SUFFIXES:
+                return _SUFFIXES[suffix[1:].lower()]
+    if path.exists():
+        raise OptionError(f"{name} does not say what it holds.", hint="name its --format, say csv.")
+    if _TABLE_NAME.fullmatch(name):
+        return "table"
+    raise OptionError(f"there is no file or folder {name}.", hint="check the path.")
+
+
+def _check_exists(inputs: list[str]) -> None:
+    for name in inputs:
+        is_remote = "://" in name
+        if not is_remote and not Path(name).exists():
+            raise OptionError(f"there is no file or folder {name}.", hint="check the path.")
+
+
+def _read_on_spark(args: argparse.Namespace, kind: str) -> Any:
+    from situ.cli.session import local_spark
+
+    settings: dict[str, Any] = {"spark__sql__ansi__enabled": "false"} if args.ansi is False else {}
+    if args.time_zone is not None:
+        settings["spark__sql__session__timeZone"] = args.time_zone
+    spark = local_spark(f"situ {args.command.__name__.rpartition('.')[2]}", **settings)
+    if kind == "table":
+        return spark.table(args.inputs[0])
+    if kind == "csv":
+        return spark.read.csv(args.inputs, header=True, inferSchema=True)
+    return spark.read.format(kind).load(args.inputs)
+
+
+def _read_in_process(kind: str, inputs: list[str]) -> Any:
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    try:
+        parts = [ds.dataset(name, format=kind).to_table() for name in inputs]
+        return pa.concat_tables(parts, promote_options="default")
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
+        raise DataError(f"{', '.join(inputs)} cannot be read as {kind}: {error}") from error

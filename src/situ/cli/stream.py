@@ -1,0 +1,237 @@
+"""Match a query on a stream, live: from Kafka or growing folders, to Kafka, folders or the terminal.
+
+Every match is reported once, as soon as it is certain. Stopped or killed, the same command goes on where
+it was: what it knows is in the --checkpoint folder. Ctrl-C stops after the micro-batch at hand.
+
+Rows are JSON objects or CSV lines; --schema names their columns and types. A file sink holds every match
+exactly once; Kafka may get one twice after a crash, under the same record key, its match_id."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from situ.cli.common import OK, add_query_argument, read_query
+from situ.errors import OptionError, SituError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from situ.spark.stream_metrics import MetricsListener
+
+EXAMPLES = """\
+  situ stream drivers.situ --source files --input cars/ --input-format json \\
+      --schema "car_id int, ts timestamp, speed double, accel double" --watermark "10 seconds" \\
+      --sink console --checkpoint state/
+  situ stream drivers.situ --source kafka --servers localhost:9092 --topic cars \\
+      --schema "car_id int, ts timestamp, speed double, accel double" --watermark "10 seconds" \\
+      --sink kafka --output-topic aggressive --checkpoint state/
+  situ stream "FROM rate ORDER BY timestamp DEFINE A AS value % 10 < 3 AT LEAST 1 second WITHIN 1 minute" \\
+      --source rate --sink console --checkpoint state/"""
+
+_OPTIONS = ("time", "ties", "on_bad_rows", "forget_after", "points", "buckets")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `situ stream`."""
+    add_query_argument(parser)
+    reading = parser.add_argument_group("source")
+    reading.add_argument("--source", required=True, choices=("kafka", "files", "rate"))
+    reading.add_argument("--input", metavar="FOLDER", help="for files: the folder that new files appear in")
+    reading.add_argument("--input-format", choices=("json", "csv"), default="json", help="(default: json)")
+    reading.add_argument("--schema", help='columns of the rows, as in "car_id int, ts timestamp"')
+    reading.add_argument("--watermark", metavar="DURATION", help="how much later than others rows may come")
+    reading.add_argument("--rows-per-second", type=int, default=1000, help="for rate (default: 1000)")
+    reading.add_argument("--max-per-trigger", type=int, help="most records (kafka) or files in a micro-batch")
+    writing = parser.add_argument_group("sink")
+    writing.add_argument("--sink", required=True, choices=("kafka", "files", "console"))
+    writing.add_argument("--output", metavar="FOLDER", help="for files: the folder to write matches to")
+    writing.add_argument("--output-format", choices=("json", "csv", "parquet"), default="json")
+    kafka = parser.add_argument_group("Kafka")
+    kafka.add_argument("--servers", metavar="HOST:PORT,...", help="where the brokers are")
+    kafka.add_argument("--topic", help="the topic to read")
+    kafka.add_argument("--output-topic", help="the topic to write")
+    kafka.add_argument("--starting-offsets", choices=("earliest", "latest"), default="earliest")
+    kafka.add_argument(
+        "--kafka-option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="for Spark's Kafka connector",
+    )
+    kafka.add_argument("--jars", help="jars of the connector, instead of fetching them")
+    running = parser.add_argument_group("running")
+    running.add_argument("--checkpoint", required=True, metavar="FOLDER", help="what a restart goes on from")
+    running.add_argument("--trigger", metavar="DURATION", help='between micro-batches, as in "5 seconds"')
+    running.add_argument("--until-done", action="store_true", help="stop when the source has no more for now")
+    running.add_argument("--cores", type=int, help="of this machine (default: all)")
+    running.add_argument("--partitions", type=int, default=4, help="stateful tasks (default: 4)")
+    running.add_argument("--quiet", action="store_true", help="no live line")
+    meaning = parser.add_argument_group("options of the run, as in situ.match")
+    meaning.add_argument("--time", metavar="COLUMN", help="the time column, where ORDER BY names none")
+    meaning.add_argument("--ties", choices=("last", "error"), help="rows of equal time (default: last)")
+    meaning.add_argument("--on-bad-rows", choices=("error", "drop"), help="rows that cannot be read")
+    meaning.add_argument("--forget-after", metavar="DURATION", help="a longer silence begins a new history")
+    meaning.add_argument("--points", choices=("error", "widen"), help="given intervals with ts = te")
+    meaning.add_argument("--buckets", type=int, help="pieces that state is cut into, fixed by the first run")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the stream until it is stopped, and say what came of it."""
+    from pyspark.errors import PySparkException
+
+    from situ.cli import stream_io
+    from situ.language import query
+    from situ.spark import match
+    from situ.spark.errors import situ_error
+    from situ.spark.stream_metrics import MetricsListener
+
+    stream_io.check(args)
+    parsed = query(read_query(args))
+    options = {name: getattr(args, name) for name in _OPTIONS if getattr(args, name) is not None}
+    session = _session(args)
+    listener = MetricsListener()
+    session.streams.addListener(listener)
+    try:
+        rows = stream_io.source(session, args, parsed)
+        matches = match(rows, parsed, match_id=args.sink == "kafka", **options)
+        stream = stream_io.sink(matches, args).start()
+        with _stopping(stream), _live_line(listener, args.quiet):
+            stream.awaitTermination()
+    except PySparkException as error:
+        raise situ_error(error) or _stopped(error) from None
+    finally:
+        session.streams.removeListener(listener)
+    figures = listener.figures()
+    print(
+        f"{figures.events:,} events, {figures.matches:,} matches, {figures.late_rows:,} late rows, "
+        f"{figures.bad_rows:,} rows that could not be read"
+    )
+    return OK
+
+
+def _stopped(error: Exception) -> SituError:
+    from situ.cli.stream_io import StreamStoppedError
+
+    said = (
+        str(error)
+        .partition("=== Streaming Query ===")[0]
+        .partition("\n\tat ")[0]
+        .partition("\n        at ")[0]
+    )
+    said = said.partition("JVM stacktrace:")[0].strip()
+    return StreamStoppedError(
+        f"the stream stopped: {said}",
+        hint="nothing is lost: once the cause is mended, the same command goes on from its --checkpoint",
+    )
+
+
+def _session(args: argparse.Namespace) -> SparkSession:
+    from situ.cli.session import local_spark
+    from situ.cli.stream_io import connector
+    from situ.spark.stream import PROVIDER, ROCKSDB
+
+    settings = {
+        PROVIDER: ROCKSDB,
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        "spark.sql.shuffle.partitions": str(args.partitions),
+    }
+    jars = connector(args)
+    if jars:
+        settings["spark.jars"] = jars
+    if args.cores is not None and args.cores < 1:
+        raise OptionError(f"--cores {args.cores} must be 1 or more.")
+    return local_spark(
+        "situ stream",
+        cores=args.cores,
+        **{name.replace(".", "__"): value for name, value in settings.items()},
+    )
+
+
+@contextmanager
+def _stopping(stream: StreamingQuery) -> Iterator[None]:
+    """Ctrl-C and a polite kill stop the query between micro-batches; a second one does not wait."""
+    asked = threading.Event()
+
+    def stop_later() -> None:
+        asked.wait()
+        at_hand = _batch_of(stream)
+        # on a busy stream the next micro-batch begins at once; stopping there loses no work of this one
+        while stream.isActive and stream.status["isTriggerActive"] and _batch_of(stream) == at_hand:
+            time.sleep(0.05)
+        stream.stop()
+
+    def on_signal(number: int, frame: Any) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    threading.Thread(target=stop_later, daemon=True).start()
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _batch_of(stream: StreamingQuery) -> int:
+    """The latest micro-batch that is done."""
+    progress = stream.lastProgress
+    return -1 if progress is None else int(progress["batchId"])
+
+
+@contextmanager
+def _live_line(listener: MetricsListener, quiet: bool) -> Iterator[None]:
+    """One line on standard error that follows the figures; where nobody watches, a line a minute."""
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=True)
+    if quiet:
+        yield
+        return
+    done = threading.Event()
+    live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+
+    def follow() -> None:
+        while not done.wait(0.5 if live else 60):
+            if live:
+                live.update(line_of(listener), refresh=True)
+            else:
+                console.print(line_of(listener), soft_wrap=True, highlight=False)
+
+    watcher = threading.Thread(target=follow, daemon=True)
+    if live:
+        live.start()
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join(timeout=2)
+        if live:
+            live.stop()
+
+
+def line_of(listener: MetricsListener) -> str:
+    """The live line.
+
+    >>> from situ.spark.stream_metrics import MetricsListener
+    >>> line_of(MetricsListener())
+    '0 events/s | 0 matches | state 0.0 MB | lag 0.0 s | 0 late rows'
+    """
+    figures = listener.figures()
+    behind = "" if figures.lag_records is None else f" ({figures.lag_records:,} records)"
+    return (
+        f"{figures.events_per_second:,.0f} events/s | {figures.matches:,} matches | "
+        f"state {figures.state_bytes / 1e6:,.1f} MB | lag {figures.batch_seconds:.1f} s{behind} | "
+        f"{figures.late_rows:,} late rows"
+    )

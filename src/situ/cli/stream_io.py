@@ -1,0 +1,174 @@
+"""Where `situ stream` reads and writes: sources and sinks from its arguments."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from situ.errors import OptionError, SituError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import types as T
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+    from situ.language.ast import Query
+
+_CORRUPT = "_unreadable"
+_SECONDS_TO_ANSWER = 5
+
+
+class StreamStoppedError(SituError):
+    """A stream ended although nobody stopped it."""
+
+
+def check(args: argparse.Namespace) -> None:
+    """Every argument that the chosen source and sink need is there, and the brokers answer."""
+    needed = {
+        "--input": (args.input, args.source == "files"),
+        "--topic": (args.topic, args.source == "kafka"),
+        "--schema": (args.schema, args.source != "rate"),
+        "--output": (args.output, args.sink == "files"),
+        "--output-topic": (args.output_topic, args.sink == "kafka"),
+        "--servers": (args.servers, "kafka" in (args.source, args.sink)),
+    }
+    for name, (value, is_needed) in needed.items():
+        if is_needed and not value:
+            chosen = args.source if name in ("--input", "--topic", "--schema") else args.sink
+            raise OptionError(f"{chosen} needs {name}.", hint="`situ stream --help` has examples.")
+    if args.source == "files" and "://" not in args.input and not Path(args.input).is_dir():
+        raise OptionError(f"there is no folder {args.input}.", hint="make it; files may come later.")
+    if args.servers:
+        _check_brokers(args.servers)
+
+
+def _check_brokers(servers: str) -> None:
+    """At least one broker takes connections; Spark would retry for minutes before it says so."""
+    for server in servers.split(","):
+        host, _, port = server.strip().rpartition(":")
+        if not host or not port.isdigit():
+            raise OptionError(f"--servers {server!r} is not HOST:PORT.", hint="for example localhost:9092.")
+        with (
+            contextlib.suppress(OSError),
+            socket.create_connection((host, int(port)), timeout=_SECONDS_TO_ANSWER),
+        ):
+            return
+    raise StreamStoppedError(
+        f"no Kafka broker answers at {servers}.", hint="check the address, and that the broker is up."
+    )
+
+
+def connector(args: argparse.Namespace) -> str:
+    """The jars a session needs, separated by commas."""
+    if "kafka" not in (args.source, args.sink):
+        return ""
+    if args.jars:
+        return str(args.jars)
+    from situ.cli.jars import kafka_connector
+
+    return ",".join(map(str, kafka_connector()))
+
+
+def source(session: SparkSession, args: argparse.Namespace, query: Query) -> DataFrame:
+    """The rows of the source, with its watermark."""
+    from pyspark.sql import functions as F
+
+    if args.source == "rate":
+        rows = session.readStream.format("rate").option("rowsPerSecond", args.rows_per_second).load()
+    elif args.source == "kafka":
+        reader = session.readStream.format("kafka").options(**_kafka_options(args))
+        reader = reader.option("subscribe", args.topic).option("startingOffsets", args.starting_offsets)
+        if args.max_per_trigger:
+            reader = reader.option("maxOffsetsPerTrigger", args.max_per_trigger)
+        rows = _parsed(reader.load().select(F.col("value").cast("string").alias("value")), args, query)
+    else:
+        reader = session.readStream.format("text")
+        if args.max_per_trigger:
+            reader = reader.option("maxFilesPerTrigger", args.max_per_trigger)
+        rows = _parsed(reader.load(args.input), args, query)
+    if args.watermark:
+        rows = rows.withWatermark(_time_column(args, query, rows), args.watermark)
+    return rows
+
+
+def _parsed(lines: DataFrame, args: argparse.Namespace, query: Query) -> DataFrame:
+    """Lines as rows. One that cannot be read stops the stream, or counts as a row without a time."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    schema = _schema(args.schema)
+    drop = args.on_bad_rows == "drop"
+    options = {"mode": "PERMISSIVE" if drop else "FAILFAST"}
+    if drop:
+        options["columnNameOfCorruptRecord"] = _CORRUPT
+        schema = StructType([*schema.fields, StructField(_CORRUPT, StringType())])
+    if args.input_format == "json":
+        parsed = F.from_json("value", schema, options)
+    else:
+        columns = [f"`{field.name}` {field.dataType.simpleString()}" for field in schema.fields]
+        parsed = F.from_csv("value", ", ".join(columns), options)
+    rows = lines.filter(F.trim("value") != "").select(parsed.alias("row")).select("row.*")
+    if not drop:
+        return rows
+    time = _time_column(args, query, rows)
+    readable = F.col(f"`{_CORRUPT}`").isNull()
+    return rows.withColumn(time, F.when(readable, F.col(f"`{time}`"))).drop(_CORRUPT)
+
+
+def _schema(text: str) -> T.StructType:
+    from pyspark.errors import PySparkException
+    from pyspark.sql.types import StructType
+
+    try:
+        return cast("T.StructType", StructType.fromDDL(text))
+    except PySparkException as error:
+        raise OptionError(
+            f"--schema {text!r} cannot be read: {str(error).splitlines()[0]}",
+            hint='write it as Spark does: "car_id int, ts timestamp, speed double"',
+        ) from None
+
+
+def _time_column(args: argparse.Namespace, query: Query, rows: DataFrame) -> str:
+    from situ.language.binder import bind
+    from situ.spark.project import schema_of
+
+    return bind(query, schema_of(rows), time=args.time).time.name
+
+
+def sink(matches: DataFrame, args: argparse.Namespace) -> DataStreamWriter:
+    """The writer of the sink, with trigger and checkpoint."""
+    from pyspark.sql import functions as F
+
+    if args.sink == "kafka":
+        value = F.to_json(F.struct("*")).alias("value")
+        writer = matches.select(F.col("match_id").alias("key"), value).writeStream.format("kafka")
+        writer = writer.options(**_kafka_options(args)).option("topic", args.output_topic)
+    elif args.sink == "files":
+        writer = matches.writeStream.format(args.output_format).option("path", args.output)
+    else:
+        writer = matches.writeStream.foreachBatch(_show)
+    writer = writer.option("checkpointLocation", args.checkpoint).queryName("situ").outputMode("append")
+    if args.until_done:
+        return writer.trigger(availableNow=True)
+    return writer.trigger(processingTime=args.trigger) if args.trigger else writer
+
+
+def _show(batch: DataFrame, number: int) -> None:
+    """Matches as lines on standard output."""
+    from pyspark.sql import functions as F
+
+    for row in batch.select(F.to_json(F.struct("*"))).collect():
+        print(row[0], flush=True)
+
+
+def _kafka_options(args: argparse.Namespace) -> dict[str, str]:
+    options = {"kafka.bootstrap.servers": args.servers}
+    for text in args.kafka_option:
+        name, is_given, value = text.partition("=")
+        if not is_given:
+            raise OptionError(f"--kafka-option {text!r} is not NAME=VALUE.")
+        options[name] = value
+    return options

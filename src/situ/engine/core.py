@@ -1,0 +1,379 @@
+"""One step of the engine: rows in, matches out, what is known carried on. Every carrier calls this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from situ.engine.aggregate import States, specs_of
+from situ.engine.chunks import derive_chunk, stitch
+from situ.engine.kernels.layout import Entries, Rows, Runs, Slots
+from situ.engine.kernels.look import rows_at
+from situ.engine.kernels.match import Matches, Work, new_work
+from situ.engine.kernels.match import join as range_join
+from situ.engine.kernels.numbers import NEVER, OPEN, UNBOUNDED
+from situ.engine.kernels.pairs import pair_join
+from situ.engine.kernels.retain import retain
+from situ.engine.kernels.situate import settle, situate
+from situ.engine.known import Known, Positions
+from situ.engine.program import make_spec
+from situ.engine.threads import Crew, cut_evenly
+from situ.language.binder import BoundQuery
+from situ.plan.plan import Planner
+
+# Events between two looks at the plan: more and more while nothing changes, few again once something has.
+_FIRST_LOOK, _LOOK_OFTEN, _LOOK_RARELY = 256, 4096, 65536
+
+
+_WORTH_A_TRIAL, _TRIAL_SHARE = 20_000, 64  # situations; and the part of the first symbol's that is tried
+_NO_STATES = States((), (), 0)  # of a symbol of which nothing is asked
+
+
+class Input(NamedTuple):
+    """A step's rows and what aggregates read of them, one `States` for each symbol."""
+
+    rows: Rows
+    states: tuple[States, ...]
+
+
+class Derived(NamedTuple):
+    """The situations of a step's slots, and the slots afterwards."""
+
+    runs: Runs
+    slots: Slots
+
+
+class Found(NamedTuple):
+    """M matches or situations, by instant: what results are made from."""
+
+    slot: Positions
+    instant: Positions
+    symbols: tuple[SymbolValues, ...]
+
+
+class SymbolValues(NamedTuple):
+    """One symbol's part in the matches; `is_open` where te lies beyond the match's instant."""
+
+    ts: Positions
+    te: Positions
+    is_open: npt.NDArray[np.bool_]
+    states: States
+
+
+class Piece(NamedTuple):
+    """The slots from `first` on that one thread takes; a single slot may be shared by `share` threads."""
+
+    first: int
+    given: Input
+    known: Known
+    derived: Derived
+    share: int
+
+
+class Engine:
+    """A bound query, compiled: pure functions over rows and `Known`."""
+
+    def __init__(
+        self,
+        bound: BoundQuery,
+        *,
+        ansi: bool = True,
+        forget_after: int | None = None,
+        join: str = "auto",
+        threads: int | str = 1,
+        with_count: bool = False,
+    ) -> None:
+        self.bound = bound
+        self.spec = make_spec(bound, forget_after=forget_after)
+        self._plain_spec = tuple(self.spec)
+        self.aggregates = specs_of(bound, ansi=ansi, with_count=with_count)
+        self.n_symbols = len(bound.query.symbols)
+        self.mask_type: np.dtype[np.unsignedinteger] = np.dtype(
+            np.uint8 if self.n_symbols <= 8 else np.uint64
+        )
+        self.n_visited = 0  # candidates looked at by all joins the planner has seen
+        self._crew = Crew(threads)
+        self._has_aggregates = any(self.aggregates)
+        self.planner = Planner(self.spec.relations, join=join)  # type: ignore[arg-type]  # checked as an option
+        self._each_symbol = np.arange(self.n_symbols)
+        self._work = new_work(self.n_symbols)
+        self._n_unseen, self._look_after = 0, _FIRST_LOOK
+        self._plan_changed()
+        none = np.empty(0, np.int64)
+        self._nothing_found = Found(
+            none,
+            none,
+            tuple(SymbolValues(none, none, none.astype(bool), spec.empty()) for spec in self.aggregates),
+        )
+
+    def nothing_known(self, n_slots: int) -> Known:
+        """Partitions never seen before."""
+        return Known.nothing(n_slots, len(self.spec.followed), self.aggregates)
+
+    def step(self, given: Input, known: Known) -> tuple[Found, Known]:
+        """The matches the rows complete, and what is known afterwards."""
+        n_events = len(given.rows.time)
+        with self._crew.measured(n_events) as n_threads:
+            if n_threads == 1 and self.planner.plan.join == "range":
+                return self._step_alone(given, known, n_events)
+            pieces = self._pieces(given, known, n_threads)
+            done = self._crew.run(self._match_and_keep, self._planned(pieces))
+        found = [_shifted(found, first) for (first, *_), (found, _, _) in zip(pieces, done, strict=True)]
+        self._note([work for _, _, work in done])
+        return _merged(found), Known.concat([after for _, after, _ in done])
+
+    def _step_alone(self, given: Input, known: Known, n_events: int) -> tuple[Found, Known]:
+        """A step without threads, with as little around the kernels as can be: the way of single events."""
+        before = known.slots.horizon
+        runs, slots = self._situated(given.rows, known)
+        self._n_unseen += n_events
+        if self._n_unseen >= self._look_after:
+            self._plan([runs], self._n_unseen)
+        orders = self._orders_for(runs, len(known.entries.ts))
+        step = (before, 0, len(before), 1, 0)
+        matches = range_join(tuple(runs), self._plain_spec, orders, step, tuple(self._work))
+        found = self.values(given, runs, known, matches) if len(matches.instant) else self._nothing_found
+        return found, self.keep(given, runs, slots, known)
+
+    def _orders_for(self, runs: Runs, n_old: int) -> Positions:
+        """Where half or more is new, one order over everything is less work than one for each anchor."""
+        return self._full if 2 * n_old <= int(runs.offset[:, -1].sum()) else self._deltas
+
+    def find(self, given: Input, known: Known) -> Found:
+        """The matches the rows complete, where nothing comes after them."""
+        with self._crew.measured(len(given.rows.time)) as n_threads:
+            pieces = self._pieces(given, known, n_threads)
+            done = self._crew.run(self._match_only, self._planned(pieces))
+        self._note([work for _, work in done])
+        return _merged([_shifted(found, first) for (first, *_), (found, _) in zip(pieces, done, strict=True)])
+
+    def _pieces(self, given: Input, known: Known, n_threads: int) -> list[Piece]:
+        """Groups of slots, one for each thread, derived; with a single slot the threads share it."""
+        rows = given.rows
+        groups = [(0, known.n_slots)]
+        if n_threads > 1 and known.n_slots > 1:
+            groups = cut_evenly(np.diff(rows.offset) + np.diff(known.entries.offset) + 1, n_threads)
+        share = n_threads if len(groups) == 1 else 1
+        parts = [(first, *_group(given, known, first, last)) for first, last in groups]
+        derived = self._crew.run(self.derive, [(part.rows, of_part, share) for _, part, of_part in parts])
+        return [Piece(*part, of_part, share) for part, of_part in zip(parts, derived, strict=True)]
+
+    def _planned(self, pieces: Sequence[Piece]) -> list[tuple[Piece]]:
+        """Look at the plan once for all pieces."""
+        n_events = sum(len(piece.given.rows.time) for piece in pieces)
+        several = [piece.derived.runs for piece in pieces]
+        self._plan(several, n_events)
+        if sum(int(runs.offset[:, -1].sum()) for runs in several) > _WORTH_A_TRIAL:
+            self._try(pieces[0])
+            self._plan(several, n_events)
+        return [(piece,) for piece in pieces]
+
+    def _try(self, piece: Piece) -> None:
+        """Join from a few of the first symbol's situations, for what it tells of the plan alone.
+
+        One batch has no second for which its statistics would be there.
+        """
+        before = piece.known.slots.horizon
+        trial = (before, 0, len(before), _TRIAL_SHARE, _TRIAL_SHARE // 2)
+        range_join(tuple(piece.derived.runs), self._plain_spec, self._full, trial, tuple(self._work))
+
+    def _match_only(self, piece: Piece) -> tuple[Found, Work]:
+        known, runs = piece.known, piece.derived.runs
+        matches, work = self._join(runs, known.slots.horizon, len(known.entries.ts), piece.share)
+        return self.values(piece.given, runs, known, matches), work
+
+    def _match_and_keep(self, piece: Piece) -> tuple[Found, Known, Work]:
+        found, work = self._match_only(piece)
+        runs, slots = piece.derived
+        return found, self.keep(piece.given, runs, slots, piece.known), work
+
+    def derive(self, rows: Rows, known: Known, n_threads: int = 1) -> Derived:
+        """Situations of the rows, those carried over first; admissible instants set (SEM 2)."""
+        slots, entries, n_rows = known.slots, known.entries, len(rows.time)
+        if n_threads == 1 or known.n_slots > 1 or n_rows < n_threads:
+            return self._situated(rows, known)
+        nothing = self.nothing_known(1)
+        chunks = cut_evenly(np.ones(n_rows, np.int64), n_threads)
+        work = [(rows, self.spec, known, nothing, begin, end) for begin, end in chunks]
+        runs, mask = stitch(self._crew.run(derive_chunk, work), [begin for begin, _ in chunks])
+        return Derived(runs, settle(rows, runs, slots, entries, self.spec, mask))
+
+    def _situated(self, rows: Rows, known: Known) -> Derived:
+        runs, slots = situate(tuple(rows), tuple(known.slots), tuple(known.entries), self._plain_spec)
+        return Derived(Runs(*runs), Slots(*slots))
+
+    def match(self, runs: Runs, before: Positions, n_old: int = 0, n_events: int = 1) -> Matches:
+        """All matches with an instant after `before`, one for each slot; `n_old` situations are not new."""
+        self._plan([runs], n_events)
+        matches, work = self._join(runs, before, n_old)
+        self._note([work])
+        return matches
+
+    def _join(self, runs: Runs, before: Positions, n_old: int, share: int = 1) -> tuple[Matches, Work]:
+        works = [new_work(self.n_symbols) for _ in range(share)]
+        if self.planner.plan.join == "pair":
+            return pair_join(runs, self.spec, self._full[0], before, works[0]), works[0]
+        orders = self._orders_for(runs, n_old)
+        pieces = [
+            (tuple(runs), self._plain_spec, orders, (before, 0, len(before), share, part), tuple(work))
+            for part, work in enumerate(works)
+        ]
+        done = self._crew.run(range_join, pieces)
+        if share == 1:
+            return done[0], works[0]
+        matches = Matches(*(np.concatenate(parts) for parts in zip(*done, strict=True)))
+        return matches, Work(*(np.sum(parts, axis=0) for parts in zip(*works, strict=True)))
+
+    def _plan(self, several: Sequence[Runs], n_events: int) -> None:
+        """Let the planner see what joins did since its last look and how many situations there are now."""
+        work = self._work
+        sizes = sum(self._sizes(runs) for runs in several) / len(several)
+        survivors = work.in_range * (work.passed / np.maximum(work.tested, 1.0))
+        if self.planner.observe(sizes, work.in_window, survivors, n_events):
+            self._plan_changed()
+            self._look_after = _LOOK_OFTEN
+        else:
+            self._look_after = min(2 * max(self._look_after, _LOOK_OFTEN // 2), _LOOK_RARELY)
+        self.n_visited += int(work.visited.sum())
+        for counters in work:
+            counters[:] = 0
+        self._n_unseen = 0
+
+    def _sizes(self, runs: Runs) -> npt.NDArray[np.float64]:
+        """Situations of each symbol in one window of one slot, on average."""
+        count = runs.offset[:, -1]
+        per_slot: npt.NDArray[np.float64] = count / max(1, runs.offset.shape[1] - 1)
+        most = int(np.argmax(count))
+        if self.spec.within == UNBOUNDED or count[most] < 2:
+            return per_slot
+        begins, ends = runs.offset[most, :-1], runs.offset[most, 1:]
+        some = ends > begins
+        last, first = runs.ts[most, ends[some] - 1], runs.ts[most, begins[some]]
+        span = float((last.astype(np.float64) - first).mean())
+        return per_slot * min(1.0, float(self.spec.within) / max(span, 1.0))
+
+    def _plan_changed(self) -> None:
+        plan = self.planner.plan
+        self._full = np.array([plan.full], np.int64)
+        self._deltas = np.array([plan.orders[anchor] for anchor in plan.anchors], np.int64)
+
+    def _note(self, works: Sequence[Work]) -> None:
+        """Add what joins did to what the planner has not seen yet."""
+        for work in works:
+            for total, part in zip(self._work, work, strict=True):
+                total += part
+
+    def keep(self, given: Input, runs: Runs, slots: Slots, known: Known) -> Known:
+        """What later steps need of the runs (SEM 8.4)."""
+        kept, column = retain(tuple(runs), self._plain_spec, slots.horizon)
+        entries = Entries(*kept)
+        return Known(slots, entries, self._carried(given, runs, known, entries.symbol, column))
+
+    def _carried(
+        self, given: Input, runs: Runs, known: Known, symbols: Positions, column: Positions
+    ) -> tuple[States, ...]:
+        """Aggregates so far of the runs kept, which stand at these columns of their symbols."""
+        if not self._has_aggregates:
+            return known.carry
+        carry = []
+        for symbol, spec in enumerate(self.aggregates):
+            own = column[symbols == symbol] if spec else column[:0]
+            carry.append(
+                self._states(symbol, given, runs, known, own, runs.last_row[symbol, own]).condensed()
+            )
+        return tuple(carry)
+
+    def values(self, given: Input, runs: Runs, known: Known, matches: Matches) -> Found:
+        """Endpoints and aggregates of matches, in order of their instants."""
+        pick, slot, instant = matches
+        if len(instant) > 1:
+            order = np.argsort(instant, kind="stable")
+            pick, slot, instant = pick[order], slot[order], instant[order]
+        ts, te = runs.ts[self._each_symbol, pick], runs.te[self._each_symbol, pick]
+        is_open = te > instant[:, None]
+        symbols = []
+        for symbol, spec in enumerate(self.aggregates):
+            states = _NO_STATES
+            if spec:
+                column, still = pick[:, symbol], is_open[:, symbol]
+                until = runs.last_row[symbol, column]
+                if bool(still.any()):
+                    until[still] = rows_at(given.rows.time, given.rows.offset, slot[still], instant[still])
+                states = self._states(symbol, given, runs, known, column, until)
+            symbols.append(SymbolValues(ts[:, symbol], te[:, symbol], is_open[:, symbol], states))
+        return Found(slot, instant, tuple(symbols))
+
+    def situations(
+        self, given: Input, runs: Runs, known: Known, symbol: int
+    ) -> tuple[Positions, SymbolValues]:
+        """Every situation of a symbol that exists by now (SEM 5.5): slots and values."""
+        slot, column = self.existing(runs, symbol)
+        te = runs.te[symbol, column]
+        states = self._states(symbol, given, runs, known, column, runs.last_row[symbol, column])
+        return slot, SymbolValues(runs.ts[symbol, column], te, te == OPEN, states)
+
+    def existing(self, runs: Runs, symbol: int) -> tuple[Positions, Positions]:
+        """Slots and columns of a symbol's admissible situations."""
+        slot = np.repeat(np.arange(runs.offset.shape[1] - 1), np.diff(runs.offset[symbol]))
+        column = np.flatnonzero(runs.admissible[symbol, : len(slot)] != NEVER)
+        return slot[column], column
+
+    def _states(
+        self, symbol: int, given: Input, runs: Runs, known: Known, column: Positions, last_row: Positions
+    ) -> States:
+        """Aggregates of the runs at these columns over their events up to `last_row`."""
+        spec = self.aggregates[symbol]
+        if not spec or not len(column):
+            return spec.empty() if spec else States((), (), len(column))
+        # equal requests are answered once; sorted, those of one run follow each other (see fold)
+        n_rows = len(given.rows.time) + 1
+        request, which = np.unique(column * n_rows + last_row + 1, return_inverse=True)
+        column, last_row = request // n_rows, request % n_rows - 1
+        entry = runs.carry[symbol, column]
+        carried = known.carry[symbol]
+        if len(carried):
+            entry = np.where(entry < 0, -1, known.ordinals(symbol)[entry])
+        states = spec.fold(given.states[symbol], carried, runs.first_row[symbol, column], last_row, entry)
+        return states if len(states) == len(which) and len(which) == 1 else states.take(which)
+
+
+def _group(given: Input, known: Known, first: int, last: int) -> tuple[Input, Known]:
+    """Slots [first, last) of a step: offsets are cut, what they point to stays as it is."""
+    if first == 0 and last == known.n_slots:
+        return given, known
+    rows, slots, entries = given.rows, known.slots, known.entries
+    return (
+        given._replace(rows=rows._replace(offset=rows.offset[first : last + 1])),
+        known._replace(
+            slots=Slots(slots.horizon[first:last], slots.mask[first:last], slots.raw_end[:, first:last]),
+            entries=entries._replace(offset=entries.offset[first : last + 1]),
+        ),
+    )
+
+
+def _shifted(found: Found, by: int) -> Found:
+    return found if by == 0 else found._replace(slot=found.slot + by)
+
+
+def _merged(several: Sequence[Found]) -> Found:
+    """The matches of several groups, by instant."""
+    if len(several) == 1:
+        return several[0]
+    instant = np.concatenate([found.instant for found in several])
+    order = np.argsort(instant, kind="stable")
+    symbols = []
+    for parts in zip(*(found.symbols for found in several), strict=True):
+        ts, te, is_open = (np.concatenate([part[i] for part in parts])[order] for i in range(3))
+        symbols.append(
+            SymbolValues(ts, te, is_open, States.concat([part.states for part in parts]).take(order))
+        )
+    return Found(np.concatenate([found.slot for found in several])[order], instant[order], tuple(symbols))
+
+
+def attribute_states(engine: Engine, columns: dict[str, pa.Array], n_rows: int) -> tuple[States, ...]:
+    """Raw events as aggregate states, one view for each symbol."""
+    return tuple(spec.rows(columns, n_rows) for spec in engine.aggregates)

@@ -1,0 +1,64 @@
+"""Rows in the order the engine takes them: by slot, then time, one row per instant (SEM 1.2, 1.3)."""
+
+import numpy as np
+
+from situ.engine.kernels.jit import kernel
+
+
+@kernel
+def group(codes, n_slots):
+    """Stable counting sort by code: the row order and the offsets of each code's rows."""
+    offset = np.zeros(n_slots + 1, np.int64)
+    for code in codes:
+        offset[code + 1] += 1
+    for k in range(n_slots):
+        offset[k + 1] += offset[k]
+    next_at = np.empty(n_slots, np.int64)
+    for k in range(n_slots):
+        next_at[k] = offset[k]
+    order = np.empty(len(codes), np.int64)
+    for row in range(len(codes)):
+        order[next_at[codes[row]]] = row
+        next_at[codes[row]] += 1
+    return order, offset
+
+
+@kernel
+def ascends(time, order, offset):
+    """0 if times ascend strictly within every slot, 1 if some are equal, 2 if some descend."""
+    worst = 0
+    for k in range(len(offset) - 1):
+        for i in range(offset[k] + 1, offset[k + 1]):
+            earlier, later = time[order[i - 1]], time[order[i]]
+            if later < earlier:
+                return 2
+            if later == earlier:
+                worst = 1
+    return worst
+
+
+@kernel
+def ascends_as_is(time):
+    """`ascends` for rows of one slot in their own order."""
+    worst = 0
+    for i in range(1, len(time)):
+        if time[i] < time[i - 1]:
+            return 2
+        if time[i] == time[i - 1]:
+            worst = 1
+    return worst
+
+
+@kernel
+def last_of_each_instant(time, order, offset):
+    """Drop all but the last row of an instant; returns the shorter order and its offsets."""
+    kept = 0
+    new_order = np.empty(len(order), np.int64)
+    new_offset = np.zeros(len(offset), np.int64)
+    for k in range(len(offset) - 1):
+        for i in range(offset[k], offset[k + 1]):
+            if i + 1 == offset[k + 1] or time[order[i + 1]] != time[order[i]]:
+                new_order[kept] = order[i]
+                kept += 1
+        new_offset[k + 1] = kept
+    return new_order[:kept], new_offset

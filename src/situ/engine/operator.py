@@ -1,0 +1,317 @@
+"""The push operator: batches or single events in, matches out, at the earliest instant (SEM 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from situ.engine import prepare
+from situ.engine.api import check_matchable
+from situ.engine.codec import Reader, Writer, identity, read_rows, write_rows
+from situ.engine.core import Engine
+from situ.engine.kernels.numbers import LONG_AGO, minus
+from situ.engine.known import Positions
+from situ.engine.options import Options, check_applicable, check_forget_after, read_options, ticks
+from situ.engine.prepare import Prepared, Preparer
+from situ.engine.purge import prune, purge
+from situ.engine.result import Results
+from situ.engine.schema import refuse_reserved, spark_schema, to_ticks
+from situ.engine.store import Store
+from situ.errors import DataError, OptionError
+from situ.language.ast import Query
+from situ.language.binder import bind
+
+OPTIONS = frozenset(
+    {"time", "ties", "on_bad_rows", "join", "threads", "watermark", "late_rows", "forget_after", "match_id"}
+    | {"ansi", "time_zone", "points"}
+)
+
+_PRUNE_FROM = 64  # situations kept in a step's partitions; doubles with what pruning leaves
+
+Batch: TypeAlias = pa.Table | pa.RecordBatch | Mapping[str, Any]
+
+
+class Operator:
+    """Many partitions of one query; results do not depend on how the input is cut (SEM 8.3)."""
+
+    engine_type: type[Engine] = Engine
+    preparer_type: type[Preparer] = Preparer
+
+    def __init__(
+        self, query: Query, schema: pa.Schema, *, state: bytes | None = None, **options: Any
+    ) -> None:
+        if not isinstance(schema, pa.Schema):
+            raise DataError(
+                f"an operator is made for a pyarrow Schema, not for a {type(schema).__name__}",
+                hint="give the schema of the tables to come, such as table.schema",
+            )
+        check_matchable(query)
+        self.query = query
+        self.options: Options = read_options(options, OPTIONS, "an operator")
+        check_applicable(options, query)
+        self.bound = bind(query, spark_schema(schema), time=self.options.time)
+        self.input_schema = schema
+        self.delay = ticks(self.options.watermark, self.bound, "watermark")
+        self.engine = self.engine_type(
+            self.bound,
+            ansi=self.options.ansi,
+            forget_after=check_forget_after(self.options.forget_after, self.bound),
+            join=self.options.join,
+            threads=self.options.threads,
+        )
+        self._prepare = self.preparer_type(self.bound, schema, self.engine, self.options)
+        self._results = Results(self.bound, schema, self.engine, self.options)
+        self._store = Store(self.engine, [schema.field(column.name).type for column in self.bound.partition])
+        self._waiting: list[Prepared] = []
+        self._latest = int(LONG_AGO)  # the largest instant seen in earlier batches
+        self._complete = int(LONG_AGO)  # instants before this one are complete: W of SEM 8.1
+        self._swept = int(LONG_AGO)
+        self._prune_at = _PRUNE_FROM
+        self._late: list[pa.Table] = []
+        self.late = 0
+        if state is not None:
+            self._restore(state)
+
+    def push(self, batch: Batch) -> pa.Table:
+        """Take in rows, in any order within the batch, and return the matches they complete."""
+        table = self._table(batch)
+        rows = self._prepare(table)
+        if not rows.n_rows:
+            return self._results.empty
+        slots = self._store.slots_of(rows.keys)[rows.codes] if rows.keys else rows.codes
+        rows = rows._replace(codes=slots, keys=[])
+        if self.delay is not None:
+            self._complete = max(self._complete, int(minus(self._latest, self.delay)))
+            self._latest = max(self._latest, int(rows.time.max()))
+        is_late = self._is_late(rows)
+        if is_late is not None:
+            refuse_reserved(rows.time[is_late])  # before everything: neither late nor an instant
+            self._count_late(table, is_late)
+            rows = prepare.select(rows, ~is_late)
+        return self._take(rows)
+
+    def _take(self, rows: Prepared) -> pa.Table:
+        """Rows without a watermark are applied as they come; with one they wait."""
+        if self.delay is None:
+            return self._apply(rows)
+        self._waiting.append(rows)
+        return self._release()
+
+    def advance(self, t: Any) -> pa.Table:
+        """Say that instants before `t` are complete, for every partition.
+
+        What waits for them is processed, state is purged, and later rows with an earlier instant are late.
+        """
+        self._complete = max(self._complete, self._tick(t))
+        matches = self._release()
+        self._sweep()
+        return matches
+
+    def flush(self) -> pa.Table:
+        """Process all that waits, as if the input ended here (open situations stay open)."""
+        if not self._waiting:
+            return self._results.empty
+        waiting, self._waiting = prepare.concat(self._waiting), []
+        return self._apply(waiting)
+
+    def state(self) -> bytes:
+        """Everything the operator knows, as versioned bytes for `q.operator(schema, state=...)`."""
+        writer = Writer(self._identity())
+        waiting = [prepare.concat(self._waiting)] if self._waiting else []
+        writer.array(
+            np.array([self._latest, self._complete, self._swept, self.late, self.n_bad_rows, len(waiting)])
+        )
+        self._store.write_to(writer)
+        for rows in waiting:
+            write_rows(writer, rows)
+        self._write_more(writer)
+        return writer.bytes()
+
+    def _restore(self, state: bytes) -> None:
+        reader = Reader(state, self._identity())
+        numbers = reader.array().tolist()
+        self._latest, self._complete, self._swept, self.late, self._prepare.n_bad_rows, n_waiting = numbers
+        self._store.read_from(reader)
+        types = self._prepare.waiting_types(self.input_schema)
+        self._waiting = [read_rows(reader, *types) for _ in range(n_waiting)]
+        self._read_more(reader)
+        reader.end()
+
+    def _write_more(self, writer: Writer) -> None:
+        """State that only some operators have."""
+
+    def _read_more(self, reader: Reader) -> None:
+        """What `_write_more` wrote."""
+
+    def _identity(self) -> bytes:
+        return identity(self.bound, self.input_schema)
+
+    @property
+    def late_rows(self) -> pa.Table:
+        """The late rows so far, as they came; the operator must be made with late_rows=True."""
+        if not self.options.late_rows:
+            raise OptionError(
+                "late rows are counted but not kept", hint="make the operator with late_rows=True"
+            )
+        return pa.concat_tables(self._late) if self._late else self.input_schema.empty_table()
+
+    @property
+    def n_situations(self) -> int:
+        """How many situations are kept."""
+        return self._store.n_entries
+
+    @property
+    def n_partitions(self) -> int:
+        """How many partitions are remembered."""
+        return len(self._store)
+
+    @property
+    def n_waiting(self) -> int:
+        """How many rows wait until their instant is complete."""
+        return sum(rows.n_rows for rows in self._waiting)
+
+    @property
+    def n_bad_rows(self) -> int:
+        """How many rows on_bad_rows="drop" has dropped."""
+        return self._prepare.n_bad_rows
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of what is kept between pushes."""
+        return self._store.nbytes + sum(rows.nbytes for rows in self._waiting)
+
+    def _table(self, batch: Batch) -> pa.Table | pa.RecordBatch:
+        if isinstance(batch, Mapping):
+            return self._event(batch)
+        if not isinstance(batch, pa.Table | pa.RecordBatch):
+            raise DataError(
+                f"cannot push a {type(batch).__name__}",
+                hint="push a pyarrow Table or RecordBatch, or one event as a dict",
+            )
+        if batch.schema.equals(self.input_schema):
+            return batch
+        return _conformed(batch, self.input_schema)
+
+    def _event(self, event: Mapping[str, Any]) -> pa.RecordBatch:
+        """A single event as a batch of one row."""
+        for name in self.input_schema.names:
+            if name not in event:
+                raise DataError(
+                    f"the event lacks column {name}; the operator was made for "
+                    f"{', '.join(self.input_schema.names)}",
+                    hint="give None where an event has no value",
+                )
+        try:
+            return pa.RecordBatch.from_pylist([event], self.input_schema)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
+            raise DataError(f"the event does not fit the operator's schema: {error}") from error
+
+    def _tick(self, t: Any) -> int:
+        kind = self.input_schema.field(self.bound.time.name).type
+        if t is None or isinstance(t, float):  # Arrow would take the one as null and cut the other off
+            raise DataError(f"cannot advance to {t!r}: the time column is {kind}")
+        try:
+            return int(to_ticks(pa.array([t], kind), self.bound.time.name)[0])
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
+            raise DataError(f"cannot advance to {t!r}: the time column is {kind}") from error
+
+    def _is_late(self, rows: Prepared) -> npt.NDArray[np.bool_] | None:
+        """Which rows are late (SEM 8.1), None for none."""
+        is_late = rows.time < self._complete
+        if self.delay is None:
+            slots, codes = self._store.dense(rows.codes)
+            horizon = self._store.read(slots).slots.horizon[codes]
+            if self.options.ties == "error":
+                _refuse_ties(rows.time[rows.time == horizon])
+            is_late |= rows.time <= horizon
+        return is_late if is_late.any() else None
+
+    def _count_late(self, table: pa.Table | pa.RecordBatch, is_late: npt.NDArray[np.bool_]) -> None:
+        self.late += int(is_late.sum())
+        if self.options.late_rows:
+            events = self._prepare.events(table)
+            batch = pa.Table.from_batches([events]) if isinstance(events, pa.RecordBatch) else events
+            self._late.append(batch.filter(pa.array(is_late)))
+
+    def _release(self) -> pa.Table:
+        """Process the waiting rows that are complete."""
+        if not self._waiting:
+            return self._results.empty
+        waiting = prepare.concat(self._waiting)
+        ready = waiting.time < self._complete
+        self._waiting = [] if ready.all() else [prepare.select(waiting, ~ready)]
+        matches = self._apply(prepare.select(waiting, ready))
+        # state is purged partition by partition as rows come; silent ones need a look now and then
+        if self._complete - self._swept > self.engine.spec.within // 2:
+            self._sweep()
+        return matches
+
+    def _apply(self, rows: Prepared) -> pa.Table:
+        """Step the partitions these rows belong to."""
+        if not rows.n_rows:
+            return self._results.empty
+        slots, codes = self._store.dense(rows.codes)
+        order, offset = prepare.arrange(rows, codes, len(slots), self.options.ties)
+        given = prepare.to_input(self.engine, rows, order, offset)
+        found, known = self.engine.step(given, self._store.read(slots))
+        if len(known.entries.ts) >= self._prune_at:
+            known = prune(known, self.engine.spec)
+            self._prune_at = max(_PRUNE_FROM, 2 * len(known.entries.ts))
+        self._store.write(slots, known)
+        if not len(found.instant):
+            return self._results.empty
+        return self._results.table(found, self._store.keys(slots[found.slot]))
+
+    def _sweep(self) -> None:
+        """Purge silent partitions, and forget those of which nothing is left (SEM 8.5)."""
+        self._swept = self._complete
+        slots = self._store.known_slots()
+        if len(slots):
+            known, gone = purge(self._store.read(slots), self.engine.spec, self._complete)
+            self._store.write(slots, known)
+            self._forget(slots[gone])
+
+    def _forget(self, slots: Positions) -> Positions | None:
+        """Forget partitions, unless rows of theirs wait; the others' slots from now on, if changed."""
+        for rows in self._waiting:
+            slots = np.setdiff1d(slots, rows.codes)
+        if not len(slots) or not self.bound.partition:
+            return None
+        number = self._store.forget(slots)
+        self._waiting = [rows._replace(codes=number[rows.codes]) for rows in self._waiting]
+        return number
+
+
+def _refuse_ties(times: npt.NDArray[np.int64]) -> None:
+    if len(times):
+        raise DataError(
+            f"a row shares the time {int(times[0])} with one already processed, "
+            'and ties="error" was asked for',
+            hint="give the operator a watermark, so that an instant is processed when it is complete",
+        )
+
+
+def _conformed(batch: pa.Table | pa.RecordBatch, schema: pa.Schema) -> pa.Table | pa.RecordBatch:
+    """The batch with the operator's columns and types, or an error that names what does not fit."""
+    missing = [name for name in schema.names if name not in batch.schema.names]
+    if missing:
+        raise DataError(
+            f"the batch lacks column {missing[0]}; the operator was made for {', '.join(schema.names)}",
+        )
+    try:
+        return batch.select(schema.names).cast(schema)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DataError(f"the batch does not fit the operator's schema: {error}") from error
+
+
+def operator(query: Query, schema: pa.Schema, *, state: bytes | None = None, **options: Any) -> Operator:
+    """An operator for rows of this schema, from the start or from saved `state`."""
+    if query.intervals is None:
+        return Operator(query, schema, state=state, **options)
+    from situ.engine.interval_operator import IntervalOperator
+
+    return IntervalOperator(query, schema, state=state, **options)

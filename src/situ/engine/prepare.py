@@ -1,0 +1,267 @@
+"""From a user's table to what the engine reads: partition codes, ticks, one mask, needed attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from situ.engine.core import Engine, Input, attribute_states
+from situ.engine.expressions import Compiled, compile_expression
+from situ.engine.kernels.bits import set_where_true
+from situ.engine.kernels.layout import Rows
+from situ.engine.kernels.order import ascends, ascends_as_is, group, last_of_each_instant
+from situ.engine.keys import Codes, encode
+from situ.engine.options import Options
+from situ.engine.schema import check_reserved, to_ticks
+from situ.errors import DataError
+from situ.language.ast import Expression
+from situ.language.binder import BoundQuery
+
+_ALL_VALID = np.empty(0, np.uint8)
+_ALL_VALID.flags.writeable = False  # like the memory of Arrow arrays: one kernel serves both
+_ONE_ROW = np.array([0, 1])
+
+
+class Prepared(NamedTuple):
+    """N events in input order; `keys` holds each partition column's value per code."""
+
+    codes: Codes  # int64[N]
+    keys: list[pa.Array]
+    time: npt.NDArray[np.int64]
+    mask: npt.NDArray[np.unsignedinteger]
+    attributes: dict[str, pa.Array]
+    ties: list[pa.Array]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.time)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the rows."""
+        columns = (*self.attributes.values(), *self.ties)
+        return self.codes.nbytes + self.time.nbytes + self.mask.nbytes + sum(int(c.nbytes) for c in columns)
+
+    @property
+    def n_slots(self) -> int:
+        """How many partitions there are: one, if none are asked for."""
+        return len(self.keys[0]) if self.keys else 1
+
+
+class Preparer:
+    """Evaluates WHERE and the conditions of a query over Arrow tables of one schema."""
+
+    def __init__(self, bound: BoundQuery, schema: pa.Schema, engine: Engine, options: Options) -> None:
+        self.bound = bound
+        self.options = options
+        self.mask_type = engine.mask_type
+        self.n_bad_rows = 0
+
+        self._where = None
+        if bound.query.where is not None:
+            self._where = compile_expression(
+                bound.query.where, schema, ansi=options.ansi, time_zone=options.time_zone
+            )
+        self.conditions = compiled_conditions(bound, schema, options)
+
+    def __call__(self, table: pa.Table | pa.RecordBatch) -> Prepared:
+        """Rows that are events, in input order."""
+        bound = self.bound
+        columns = Columns(self.events(table))
+        codes, keys = self.encode(columns)
+        return Prepared(
+            codes,
+            keys,
+            to_ticks(columns[bound.time.name], bound.time.name),
+            mask_of(self.conditions, columns, self.mask_type),
+            {column.name: columns[column.name] for column in bound.attributes},
+            [columns[column.name] for column in bound.ties],
+        )
+
+    def waiting_types(self, schema: pa.Schema) -> tuple[dict[str, pa.DataType], list[pa.DataType]]:
+        """Types of the attribute and tie columns that prepared rows carry."""
+        attributes = {column.name: schema.field(column.name).type for column in self.bound.attributes}
+        return attributes, [schema.field(column.name).type for column in self.bound.ties]
+
+    def encode(self, columns: Columns) -> tuple[Codes, list[pa.Array]]:
+        """Partition codes and values."""
+        return encode([columns[column.name] for column in self.bound.partition], columns.n_rows)
+
+    def events(self, table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
+        """Without rows that are no events (SEM 1.2) or have no time (SEM 1.4)."""
+        if self._where is not None:
+            table = table.filter(pa.array(truths(self._where(Columns(table))).view(bool)))
+        time = table.column(self.bound.time.name)
+        return self._without_null_times(table, time) if time.null_count else table
+
+    def _without_null_times(self, table: pa.Table, time: pa.Array) -> pa.Table:
+        n_bad, name = time.null_count, self.bound.time.name
+        if self.options.on_bad_rows == "drop":
+            self.n_bad_rows += n_bad
+            return table.filter(pc.is_valid(time))
+        example = table.filter(pc.is_null(time)).slice(0, 1).to_pylist()[0]
+        raise DataError(
+            f"time column {name} is null in {n_bad} row{'s' if n_bad > 1 else ''}, for example {example}",
+            hint='remove them with WHERE, or drop and count them with on_bad_rows="drop"',
+        )
+
+
+class Columns(dict[str, pa.Array]):
+    """A table's columns as arrays, put together when first asked for."""
+
+    def __init__(self, table: pa.Table | pa.RecordBatch) -> None:
+        super().__init__()
+        self._table = table
+        self.n_rows: int = table.num_rows
+        if table.num_columns:
+            _ = self[table.column_names[0]]  # a constant expression takes its length from any column
+
+    def __missing__(self, name: str) -> pa.Array:
+        column = self._table.column(name)
+        if isinstance(column, pa.ChunkedArray):
+            column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        self[name] = column
+        return column
+
+
+def compiled_conditions(bound: BoundQuery, schema: pa.Schema, options: Options) -> list[tuple[Compiled, int]]:
+    """Each condition once, with the bits of the symbols it defines."""
+    bits: dict[Expression, int] = {}
+    for i, symbol in enumerate(bound.query.symbols):
+        if symbol.condition is not None:
+            bits[symbol.condition] = bits.get(symbol.condition, 0) | 1 << i
+    return [
+        (compile_expression(condition, schema, ansi=options.ansi, time_zone=options.time_zone), own)
+        for condition, own in bits.items()
+    ]
+
+
+def mask_of(
+    conditions: Sequence[tuple[Compiled, int]], columns: Columns, mask_type: np.dtype[np.unsignedinteger]
+) -> npt.NDArray[np.unsignedinteger]:
+    """Bit i set in each row where condition i holds."""
+    mask = np.zeros(columns.n_rows, mask_type)
+    for condition, bits in conditions:
+        values = condition(columns)
+        first, skip = divmod(values.offset, 8)
+        validity, bitmap = values.buffers()
+        if bitmap is None:
+            continue  # no rows, or nothing but nulls
+        bitmap = np.frombuffer(bitmap, np.uint8, offset=first)
+        valid = _ALL_VALID
+        if validity is not None and values.null_count:
+            valid = np.frombuffer(validity, np.uint8, offset=first)
+        set_where_true(mask, bitmap, valid, skip, mask_type.type(bits))
+    return mask
+
+
+def truths(array: pa.Array) -> npt.NDArray[np.uint8]:
+    """1 where a boolean array is true, 0 where it is false or null (SEM 1.5)."""
+    first, skip = divmod(array.offset, 8)
+    validity, values = array.buffers()
+    size = skip + len(array)
+    bits = np.frombuffer(values, np.uint8, offset=first) if values is not None else np.zeros(0, np.uint8)
+    if validity is not None and array.null_count:
+        valid = np.frombuffer(validity, np.uint8, offset=first)
+        bits = bits[: len(valid)] & valid[: len(bits)]
+    return np.unpackbits(bits, count=size, bitorder="little")[skip:]
+
+
+def arrange(
+    prepared: Prepared, codes: Codes, n_slots: int, ties: str
+) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[np.int64]]:
+    """Row order by slot and time with one row per instant, and the slots' offsets; None: as it is."""
+    time = prepared.time
+    if len(time) == 1 and n_slots == 1:
+        return None, _ONE_ROW
+    if n_slots == 1 and ascends_as_is(time) == 0:
+        return None, np.array([0, len(time)])
+    order, offset = group(codes, n_slots)
+    state = ascends(time, order, offset)
+    if state == 2 or (state == 1 and prepared.ties):
+        order = np.lexsort((*reversed([_rank(column) for column in prepared.ties]), time, codes))
+        state = ascends(time, order, offset)
+    if state == 1:
+        if ties == "error":
+            raise _ties_error(prepared, codes, order, offset)
+        order, offset = last_of_each_instant(time, order, offset)
+    return order, offset
+
+
+def _rank(column: pa.Array) -> npt.NDArray[np.int64]:
+    """Numbers in Spark's ascending order: nulls first, NaN last."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_floating(column.type):
+        valid = np.asarray(column.is_valid())
+        values = np.asarray(column.fill_null(0.0))
+        return np.where(valid, np.unique(values, return_inverse=True)[1], -1)
+    try:
+        ranks = pc.rank(column, sort_keys=[("", "ascending", "at_start")], tiebreaker="dense")
+    except pa.ArrowNotImplementedError as error:
+        raise DataError(
+            f"cannot order rows of equal time by a column of type {column.type}",
+            hint="name one of its fields, or a string or number made from it, in ORDER BY",
+        ) from error
+    return np.asarray(ranks).astype(np.int64)
+
+
+def _ties_error(prepared: Prepared, codes: Codes, order: Codes, offset: Codes) -> DataError:
+    time = prepared.time[order]
+    same = np.flatnonzero((time[1:] == time[:-1]) & (codes[order][1:] == codes[order][:-1]))[0]
+    key = tuple(values[int(codes[order[same]])].as_py() for values in prepared.keys)
+    where = f" in partition {key}" if key else ""
+    return DataError(
+        f'two rows share the time {int(time[same])}{where}, and ties="error" was asked for',
+        hint="name a column that orders them after the time in ORDER BY, or leave ties at its default",
+    )
+
+
+def to_input(
+    engine: Engine, prepared: Prepared, order: npt.NDArray[np.int64] | None, offset: npt.NDArray[np.int64]
+) -> Input:
+    """Rows and attribute states in engine order."""
+    if order is None:
+        rows = Rows(prepared.time, prepared.mask, offset)
+        attributes = prepared.attributes
+    else:
+        rows = Rows(prepared.time[order], prepared.mask[order], offset)
+        taken = pa.array(order) if prepared.attributes else None
+        attributes = {name: column.take(taken) for name, column in prepared.attributes.items()}
+    check_reserved(rows.time, offset)
+    return Input(rows, attribute_states(engine, attributes, len(rows.time)))
+
+
+def select(prepared: Prepared, chosen: npt.NDArray[np.bool_]) -> Prepared:
+    """Some of the rows, with the same codes."""
+    if chosen.all():
+        return prepared
+    keep = pa.array(chosen)
+    return Prepared(
+        prepared.codes[chosen],
+        prepared.keys,
+        prepared.time[chosen],
+        prepared.mask[chosen],
+        {name: column.filter(keep) for name, column in prepared.attributes.items()},
+        [column.filter(keep) for column in prepared.ties],
+    )
+
+
+def concat(several: Sequence[Prepared]) -> Prepared:
+    """Rows one after the other; their codes must already mean the same."""
+    if len(several) == 1:
+        return several[0]
+    first = several[0]
+    return Prepared(
+        np.concatenate([one.codes for one in several]),
+        first.keys,
+        np.concatenate([one.time for one in several]),
+        np.concatenate([one.mask for one in several]),
+        {name: pa.concat_arrays([one.attributes[name] for one in several]) for name in first.attributes},
+        [pa.concat_arrays([one.ties[i] for one in several]) for i in range(len(first.ties))],
+    )

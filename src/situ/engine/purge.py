@@ -1,0 +1,39 @@
+"""Purging what no future match can use: by the pattern, and by what is complete (SEM 8.4, 8.5)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from situ.engine.kernels.layout import Spec
+from situ.engine.kernels.numbers import UNBOUNDED, minus
+from situ.engine.kernels.prune import useful
+from situ.engine.kernels.retain import oldest_kept_each
+from situ.engine.known import Known
+
+
+def prune(known: Known, spec: Spec) -> Known:
+    """Without closed situations that the pattern rules out for every match to come."""
+    if not len(known.entries.ts) or len(spec.relations) == 1:
+        return known
+    keep = useful(known.entries, spec)
+    return known if keep.all() else known.keep_entries(keep)
+
+
+def purge(known: Known, spec: Spec, complete: int) -> tuple[Known, npt.NDArray[np.bool_]]:
+    """What is left once every instant before `complete` is; and which partitions can be forgotten.
+
+    A partition is forgotten when nothing of it is kept and either no condition holds (a later row
+    begins afresh with the same results) or `forget_after` has passed it.
+    """
+    oldest = oldest_kept_each(np.maximum(known.slots.horizon, minus(complete, 1)), spec.within)
+    entries = known.entries
+    keep = entries.ts >= np.repeat(oldest, np.diff(entries.offset))
+    if not keep.all():
+        known = known.keep_entries(keep)
+    nothing_kept = np.diff(known.entries.offset) == 0
+    ends_passed = (known.slots.raw_end < oldest).all(axis=0)
+    forgotten = (known.slots.mask == 0) & ends_passed
+    if spec.forget_after != UNBOUNDED:
+        forgotten |= known.slots.horizon < minus(complete, spec.forget_after)
+    return known, nothing_kept & forgotten & (known.slots.horizon < complete)

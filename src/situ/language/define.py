@@ -1,0 +1,160 @@
+"""DEFINE: `A AS condition [AT LEAST d | AT MOST d | BETWEEN d AND d]`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlglot.expressions as exp
+
+from situ.errors import DurationBoundsError, DurationError, QueryError, QuerySyntaxError
+from situ.language.ast import Duration, Symbol
+from situ.language.clauses import Clause, split_commas
+from situ.language.dialect import NotAnExpression, TooDeep, parse
+from situ.language.draft import Definition, Phrase, Place
+from situ.language.durations import duration, duration_text, is_unit, leading_duration
+from situ.language.render import ends_operand, render
+from situ.language.sql import Scope, expression
+from situ.language.tokens import Kind, Source, Token, describe, span_of
+from situ.language.types import Kind as ValueKind
+from situ.language.types import kind_of
+
+Bounds = tuple[Duration | None, Duration | None]
+
+
+def definitions(source: Source, clause: Clause, scope: Scope) -> list[Definition]:
+    """The entries of a DEFINE clause."""
+    found, keyword = [], clause.keyword
+    for tokens in split_commas(clause.tokens):
+        found.append(_definition(source, tokens, keyword, scope))
+        keyword = next((token for token in clause.tokens if token.start >= tokens[-1].end), keyword)
+    return found
+
+
+def _definition(source: Source, tokens: Sequence[Token], keyword: Token, scope: Scope) -> Definition:
+    if not tokens:
+        raise source.error(
+            QuerySyntaxError,
+            f"a definition is missing after {describe(keyword)}",
+            keyword,
+            hint="write DEFINE A AS speed > 70, and no comma after the last one",
+        )
+    name = tokens[0]
+    if not name.is_name:
+        raise source.expected("the name of a symbol", name, hint="write DEFINE A AS speed > 70")
+    if len(tokens) < 2 or not tokens[1].is_word("AS"):
+        found = tokens[1] if len(tokens) > 1 else None
+        raise source.error(
+            QuerySyntaxError,
+            f"expected AS after the symbol {describe(name)}"
+            + (f", found {describe(found)}" if found else ""),
+            found or name,
+            hint=f"write {name.value} AS and the condition; "
+            "a comma inside a condition must stand in parentheses, as in speed IN (1, 2)",
+        )
+    condition, bounds = split_bounds(source, tokens[2:])
+    _check_missing_comma(source, condition)
+    symbol = Symbol(
+        name.value,
+        expression(source, condition, scope, what=f"the condition of {name.value}", after=tokens[1]),
+        *bounds,
+    )
+    return Definition(symbol, Place(source, name.span), Phrase(source, condition))
+
+
+def _check_missing_comma(source: Source, tokens: Sequence[Token]) -> None:
+    depth = 0
+    for position, token in enumerate(tokens):
+        depth += token.is_sign("(", "[") - token.is_sign(")", "]")
+        if token.is_word("AS") and depth == 0 and position and tokens[position - 1].is_name:
+            raise source.error(
+                QuerySyntaxError,
+                f"a comma is missing before {describe(tokens[position - 1])}",
+                tokens[position - 1],
+                hint="definitions are separated by commas: A AS speed > 70, B AS accel < -9",
+            )
+
+
+def split_bounds(source: Source, tokens: Sequence[Token]) -> tuple[Sequence[Token], Bounds]:
+    """Cut the duration bounds off the end of a condition."""
+    depth = 0
+    between: list[int] = []
+    for position, token in enumerate(tokens):
+        depth += token.is_sign("(", "[") - token.is_sign(")", "]")
+        if depth or position == 0 or not ends_operand(tokens[position - 1]):
+            continue
+        after = tokens[position + 1] if position + 1 < len(tokens) else None
+        if token.is_word("AT") and after is not None and after.is_word("LEAST", "MOST"):
+            return tokens[:position], _one_bound(source, tokens[position + 1 :])
+        if token.is_word("BETWEEN"):
+            between.append(position)
+    if between:
+        bounds = _between(source, tokens, between[-1])
+        if bounds is not None:
+            return tokens[: between[-1]], bounds
+    return tokens, (None, None)
+
+
+def _one_bound(source: Source, tokens: Sequence[Token]) -> Bounds:
+    keyword, rest = tokens[0], tokens[1:]
+    value, used = leading_duration(source, rest, after=keyword)
+    if used < len(rest) and rest[used].is_word("AT", "AND", "BETWEEN"):
+        raise source.error(
+            DurationError,
+            f"only one duration constraint can follow a condition, found another at {describe(rest[used])}",
+            rest[used],
+            hint="give both bounds as BETWEEN 5 seconds AND 1 minute; further conditions go before AT",
+        )
+    duration(source, rest, after=keyword)
+    return (value, None) if keyword.is_word("LEAST") else (None, value)
+
+
+def _between(source: Source, tokens: Sequence[Token], position: int) -> Bounds | None:
+    """The bounds, or None where this BETWEEN belongs to the condition itself.
+
+    With a unit of time it is a duration. With plain numbers it is one only when what stands before is
+    a whole condition already, as in `speed > 70 BETWEEN 4 AND 30`: `speed BETWEEN 4 AND 30` compares speed.
+    """
+    keyword, rest = tokens[position], tokens[position + 1 :]
+    if not _has_unit(rest) and not _is_condition(tokens[:position], rest):
+        return None
+    low, used = leading_duration(source, rest, after=keyword)
+    if used >= len(rest) or not rest[used].is_word("AND"):
+        found = rest[used] if used < len(rest) else rest[-1]
+        raise source.error(
+            DurationError, "BETWEEN needs two durations", found, hint="write BETWEEN 5 seconds AND 1 minute"
+        )
+    high = duration(source, rest[used + 1 :], after=rest[used])
+    if low.has_unit == high.has_unit and low.value > high.value:
+        raise source.error(
+            DurationBoundsError,
+            f"the bounds are the wrong way round: {duration_text(low)} is longer than {duration_text(high)}",
+            span_of(tokens[position:]),
+            hint=f"write BETWEEN {duration_text(high)} AND {duration_text(low)}",
+        )
+    return low, high
+
+
+def _has_unit(tokens: Sequence[Token]) -> bool:
+    """Whether a number right after BETWEEN, or after its AND, carries a unit of time."""
+    heads = [0, *(position + 1 for position, token in enumerate(tokens) if token.is_word("AND"))][:2]
+    return any(
+        head + 1 < len(tokens)
+        and tokens[head].kind is Kind.NUMBER
+        and tokens[head + 1].kind is Kind.WORD
+        and is_unit(tokens[head + 1].value)
+        for head in heads
+    )
+
+
+def _is_condition(tokens: Sequence[Token], bounds: Sequence[Token]) -> bool:
+    """Whether the tokens are a boolean expression to which BETWEEN can add nothing."""
+    if not bounds or not (bounds[0].kind is Kind.NUMBER or bounds[0].is_word("INTERVAL")):
+        return False
+    try:
+        node: exp.Expr = parse(render(tokens))
+    except (NotAnExpression, TooDeep, QueryError):
+        return False
+    while isinstance(node, exp.Connector | exp.Not):
+        # BETWEEN binds tighter than AND, OR and NOT: only their last operand is before it.
+        node = node.expression if isinstance(node, exp.Connector) else node.this
+    return kind_of(node) is ValueKind.BOOLEAN

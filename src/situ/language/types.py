@@ -1,0 +1,119 @@
+"""Spark types as far as situ must know them, and what kind of value a tree yields where that can be seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from enum import Enum
+
+import sqlglot.expressions as exp
+
+
+class Kind(Enum):
+    """What sort of value an expression has; UNKNOWN is left to whoever evaluates it."""
+
+    BOOLEAN = "boolean"
+    NUMBER = "number"
+    STRING = "string"
+    TIME = "date or time"
+    OTHER = "other"
+    NULL = "null"
+    UNKNOWN = "unknown"
+
+
+INTEGERS = ("tinyint", "smallint", "int", "bigint")
+_DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
+_SYNONYMS = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint", "real": "float",
+             "decimal": "decimal(10,0)", "timestamp_ltz": "timestamp"}  # fmt: skip
+
+Lookup = Callable[[exp.Column], Kind]
+
+
+def normal_type(name: str) -> str:
+    """A Spark type name in simpleString form."""
+    lowered = name.strip().lower()
+    return _SYNONYMS.get(lowered, lowered.replace(", ", ",") if lowered.startswith("decimal") else lowered)
+
+
+def type_kind(name: str) -> Kind:
+    """The kind of value a column of this Spark type holds."""
+    if name == "boolean":
+        return Kind.BOOLEAN
+    if name in (*INTEGERS, "float", "double") or name.startswith("decimal"):
+        return Kind.NUMBER
+    if name == "string" or name.startswith(("varchar", "char", "string collate")):
+        return Kind.STRING
+    if name in ("date", "timestamp", "timestamp_ntz"):
+        return Kind.TIME
+    if name in ("void", "null"):
+        return Kind.NULL
+    return Kind.OTHER
+
+
+def decimal_of(name: str) -> tuple[int, int] | None:
+    """Precision and scale of a decimal type, None for other types."""
+    match = _DECIMAL.fullmatch(name)
+    return (int(match.group(1)), int(match.group(2))) if match else None
+
+
+_BOOLEAN_NODES = (
+    exp.Predicate,
+    exp.Connector,
+    exp.Not,
+    exp.Between,
+    exp.In,
+    exp.Is,
+    exp.RegexpLike,
+    exp.Escape,
+)
+_NUMBER_NODES = (
+    *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg),
+    *(exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseNot),
+)
+_TIME_TYPES = (exp.DataType.Type.DATE, exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPTZ,
+               exp.DataType.Type.TIMESTAMPNTZ, exp.DataType.Type.TIMESTAMPLTZ)  # fmt: skip
+
+
+def _unknown(column: exp.Column) -> Kind:
+    return Kind.UNKNOWN
+
+
+def kind_of(node: exp.Expr, lookup: Lookup = _unknown) -> Kind:
+    """The kind of value of a tree, from its root operator; `lookup` knows the columns."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if isinstance(node, exp.Column):
+        return lookup(node)
+    if isinstance(node, (exp.Boolean, *_BOOLEAN_NODES)):
+        return Kind.BOOLEAN
+    if isinstance(node, exp.Null):
+        return Kind.NULL
+    if isinstance(node, exp.Literal):
+        return Kind.STRING if node.is_string else Kind.NUMBER
+    if isinstance(node, exp.DPipe | exp.Concat):
+        return Kind.STRING
+    if isinstance(node, exp.Cast):
+        return _cast_kind(node)
+    if isinstance(node, exp.Add | exp.Sub) and _touches_time(node, lookup):
+        return Kind.OTHER
+    return Kind.NUMBER if isinstance(node, _NUMBER_NODES) else Kind.UNKNOWN
+
+
+def _cast_kind(node: exp.Cast) -> Kind:
+    to = node.to
+    if to.is_type(exp.DataType.Type.BOOLEAN):
+        return Kind.BOOLEAN
+    if to.is_type(*exp.DataType.NUMERIC_TYPES):
+        return Kind.NUMBER
+    if to.is_type(*exp.DataType.TEXT_TYPES):
+        return Kind.STRING
+    return Kind.TIME if to.is_type(*_TIME_TYPES) else Kind.UNKNOWN
+
+
+def _touches_time(node: exp.Binary, lookup: Lookup) -> bool:
+    """Dates and intervals can be added and subtracted too."""
+    while isinstance(node.left, exp.Add | exp.Sub):
+        if kind_of(node.right, lookup) in (Kind.TIME, Kind.UNKNOWN):
+            return True
+        node = node.left
+    return any(kind_of(side, lookup) in (Kind.TIME, Kind.UNKNOWN) for side in (node.left, node.right))

@@ -1,0 +1,310 @@
+"""What situ understood of a query, in words and tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from situ.algebra.certainty import (
+    Admissible,
+    Trigger,
+    deciding_endpoints,
+    describe_certainty,
+    trigger_endpoints,
+)
+from situ.algebra.network import Reduced
+from situ.algebra.relations import ALL, names_of
+from situ.language.ast import Duration, Query, Symbol
+from situ.plan.cost import Floats
+from situ.plan.pattern import admissible_of, reduce_pattern, relation_matrix
+from situ.plan.plan import Plan, Planner
+from situ.plan.render import Section, Table, to_html, to_rich, to_text
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+_UNITS = (
+    ("days", 86_400_000_000),
+    ("hours", 3_600_000_000),
+    ("minutes", 60_000_000),
+    ("seconds", 1_000_000),
+    ("milliseconds", 1_000),
+    ("microseconds", 1),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Actuals:
+    """What a run did, to stand beside the estimates; leave out what is not known.
+
+    `situations`: per symbol, how many were derived. `candidates`, `survivors`: per pair, as given to
+    `Planner.observe`, over the whole run. `visited`: candidates looked at. `plan`: the one at the end.
+    """
+
+    situations: tuple[int, ...] | None = None
+    candidates: Floats | None = None
+    survivors: Floats | None = None
+    visited: int | None = None
+    matches: int | None = None
+    plan: Plan | None = None
+    n_plan_changes: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What was understood: print it, show it in a notebook, or read its parts."""
+
+    query: Query
+    reduced: Reduced
+    triggers: tuple[Trigger, ...]
+    plan: Plan | None
+    actuals: Actuals | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The parts in reading order; empty ones are left out."""
+        parts = [_query_section(self.query), _symbols_section(self.query)]
+        if self.query.constraints:
+            parts += [_constraints_section(self), *_inferred_sections(self)]
+        if self.plan is not None:
+            parts += [_triggers_section(self), _plan_section(self.query, self.plan)]
+        if self.actuals is not None:
+            parts += _actual_sections(self, self.actuals)
+        if self.notes:
+            parts.append(Section("Notes", self.notes))
+        return tuple(parts)
+
+    def with_actuals(self, actuals: Actuals) -> Explanation:
+        """The same, with what a run did."""
+        return replace(self, actuals=actuals)
+
+    def with_notes(self, *notes: str) -> Explanation:
+        """The same, with further remarks, such as which strategy a carrier chose and why."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    def __str__(self) -> str:
+        return to_text(self.sections)
+
+    def __rich__(self) -> Group:
+        return to_rich(self.sections)
+
+    def _repr_html_(self) -> str:
+        return to_html(self.sections)
+
+
+def explain_query(query: Query) -> Explanation:
+    """What was understood of `query`, and how it would be joined before anything is known of the data."""
+    written, reduced = relation_matrix(query), reduce_pattern(query)
+    is_pattern = bool(query.constraints) or len(query.symbols) == 1
+    triggers = trigger_endpoints(written, admissible=admissible_of(query), final=query.emit == "FINAL")
+    plan = Planner(np.where(written == ALL, ALL, reduced.matrix)).plan if is_pattern else None
+    return Explanation(query, reduced, triggers, plan)
+
+
+def describe_duration(duration: Duration) -> str:
+    """A duration in the largest unit that leaves no fraction.
+
+    >>> describe_duration(Duration(90_000_000, True)), describe_duration(Duration(5, False))
+    ('90 seconds', '5 ticks')
+    """
+    if not duration.has_unit:
+        return _count(duration.value, "ticks")
+    if duration.value == 0:
+        return "0 seconds"
+    unit, size = next((unit, size) for unit, size in _UNITS if duration.value % size == 0)
+    return _count(duration.value // size, unit)
+
+
+def _count(n: int, unit: str) -> str:
+    return f"{n} {unit[:-1] if n == 1 else unit}"
+
+
+def _query_section(query: Query) -> Section:
+    lines = [_source_line(query)]
+    if query.where is not None:
+        lines.append(f"Only rows with {query.where.sql} are events.")
+    if len(query.symbols) > 1 and not query.constraints:
+        lines.append("There is no PATTERN: this query can derive situations but not match them.")
+        return Section("Query", tuple(lines))
+    if query.emit == "EARLY":
+        lines.append(
+            "A match is reported at the first instant at which it is certain (EMIT EARLY); "
+            "a situation still open then has no end yet."
+        )
+        last = "that instant"
+    else:
+        lines.append("A match is reported when all its situations have ended (EMIT FINAL).")
+        last = "the last end"
+    if query.within is None:
+        lines.append("There is no WITHIN: situations of any age can match, and a stream needs one.")
+    else:
+        lines.append(
+            f"From the first start to {last} at most {describe_duration(query.within)} may pass (WITHIN)."
+        )
+    return Section("Query", tuple(lines))
+
+
+def _source_line(query: Query) -> str:
+    if query.intervals is not None:
+        given = query.intervals
+        line = f"Takes each row of {query.source} as a situation from {given.starting} to {given.ending}"
+        if given.id_by is not None:
+            line += f"; one without an end is closed by a later row with its {given.id_by}"
+    else:
+        line = f"Derives situations from the events of {query.source}"
+    if query.order_by:
+        line += f", in order of {', '.join(query.order_by)}"
+    if query.partition_by:
+        line += f", separately for each {', '.join(query.partition_by)}"
+    return line + "."
+
+
+def _symbols_section(query: Query) -> Section:
+    rows = []
+    for symbol, admissible in zip(query.symbols, admissible_of(query), strict=True):
+        lasting = _lasting(symbol.at_least, symbol.at_most)
+        rows.append((symbol.name, _condition(query, symbol), lasting, _usable(query, admissible)))
+    condition = "goes on while" if query.intervals is None else "are rows with"
+    return Section("Symbols", (), Table(("symbol", condition, "lasts", "can be used"), tuple(rows)))
+
+
+def _condition(query: Query, symbol: Symbol) -> str:
+    if symbol.condition is not None:
+        return symbol.condition.sql
+    assert query.intervals is not None  # only SYMBOL BY leaves a symbol without a condition
+    return f"{query.intervals.symbol_by} = '{symbol.name}'"
+
+
+def _lasting(at_least: Duration | None, at_most: Duration | None) -> str:
+    if at_least is not None and at_most is not None:
+        return f"{describe_duration(at_least)} to {describe_duration(at_most)}"
+    if at_least is not None:
+        return f"at least {describe_duration(at_least)}"
+    return f"at most {describe_duration(at_most)}" if at_most is not None else "any time"
+
+
+def _usable(query: Query, admissible: Admissible) -> str:
+    if query.intervals is not None and admissible is Admissible.DELAYED:
+        return "once it is known"
+    return {
+        Admissible.AT_START: "from its start",
+        Admissible.DELAYED: "once it has lasted long enough",
+        Admissible.AT_END: "once it has ended",
+    }[admissible]
+
+
+def _relation_text(names: tuple[str, ...], bits: int, left: int, right: int) -> str:
+    return f"{names[left]} {'; '.join(names_of(bits))} {names[right]}"
+
+
+def _constraints_section(explanation: Explanation) -> Section:
+    query, matrix = explanation.query, explanation.reduced.matrix
+    names = query.symbol_names
+    removed = {(left, right): bits for left, right, bits in explanation.reduced.removed}
+    rows = []
+    for left, right in _constrained_pairs(query):
+        bits = int(matrix[left, right])
+        gone = removed.get((left, right), 0)
+        rows.append(
+            (
+                _relation_text(names, bits, left, right),
+                ", ".join(names_of(gone)) or "nothing",
+                describe_certainty(bits),
+                " or ".join(_named_endpoints(bits, names[left], names[right])),
+            )
+        )
+    columns = ("constraint", "removed as impossible", "certain", "that is at")
+    return Section("Constraints", (), Table(columns, tuple(rows)))
+
+
+def _constrained_pairs(query: Query) -> list[tuple[int, int]]:
+    position = {name: i for i, name in enumerate(query.symbol_names)}
+    return [(position[constraint.left], position[constraint.right]) for constraint in query.constraints]
+
+
+def _named_endpoints(bits: int, left: str, right: str) -> list[str]:
+    names = {"left": left, "right": right}
+    return [f"{names[side]}.{end}" for side, end in (e.split(".") for e in deciding_endpoints(bits))]
+
+
+def _inferred_sections(explanation: Explanation) -> list[Section]:
+    names = explanation.query.symbol_names
+    lines = [_relation_text(names, bits, left, right) for left, right, bits in explanation.reduced.inferred]
+    return [Section("What follows from them", tuple(lines))] if lines else []
+
+
+def _triggers_section(explanation: Explanation) -> Section:
+    found = []
+    for symbol, trigger in zip(explanation.query.symbols, explanation.triggers, strict=True):
+        found += [f"{symbol.name}.ts"] * trigger.ts + [f"{symbol.name}.te"] * trigger.te
+        found += [f"the instant {symbol.name} has lasted long enough or becomes known"] * trigger.admissible
+    return Section("What can complete a match", (", ".join(found) + ".",))
+
+
+def _plan_section(query: Query, plan: Plan) -> Section:
+    names = query.symbol_names
+    rows = []
+    for depth, symbol in enumerate(plan.full):
+        rows.append(
+            (
+                str(depth + 1),
+                names[symbol],
+                _number(plan.statistics.sizes[symbol]),
+                _number(plan.estimates.candidates[depth]),
+                _number(plan.estimates.results[depth]),
+            )
+        )
+    lines = (
+        f"{plan.join} join; estimated cost {_number(plan.estimates.cost)} by range join, "
+        f"{_number(plan.pair_cost)} by pair join.",
+    )
+    columns = ("step", "symbol", "situations per window", "candidates", "results")
+    return Section("Plan (estimates)", lines, Table(columns, tuple(rows)))
+
+
+def _actual_sections(explanation: Explanation, actuals: Actuals) -> list[Section]:
+    query = explanation.query
+    names = query.symbol_names
+    lines = []
+    if actuals.situations is not None:
+        counts = (f"{name} {_number(n)}" for name, n in zip(names, actuals.situations, strict=True))
+        lines.append(f"Situations derived: {', '.join(counts)}.")
+    if actuals.visited is not None:
+        lines.append(f"Candidates looked at: {_number(actuals.visited)}.")
+    if actuals.matches is not None:
+        lines.append(f"Matches: {_number(actuals.matches)}.")
+    lines.append(f"Plan changes: {actuals.n_plan_changes}.")
+    sections = [Section("What the run did", tuple(lines), _pairs_table(explanation, actuals))]
+    if actuals.plan is not None:
+        last = _plan_section(query, actuals.plan)
+        sections.append(replace(last, title="Plan at the end"))
+    return sections
+
+
+def _pairs_table(explanation: Explanation, actuals: Actuals) -> Table | None:
+    if actuals.candidates is None or actuals.survivors is None or explanation.plan is None:
+        return None
+    names, matrix = explanation.query.symbol_names, explanation.reduced.matrix
+    rows = []
+    for left, right in _constrained_pairs(explanation.query):
+        seen = float(actuals.candidates[left, right] + actuals.candidates[right, left])
+        passed = float(actuals.survivors[left, right] + actuals.survivors[right, left])
+        rows.append(
+            (
+                _relation_text(names, int(matrix[left, right]), left, right),
+                _number(seen),
+                _number(passed),
+                f"{passed / seen:.3g}" if seen else "not looked at",
+                f"{explanation.plan.statistics.selectivities[left][right]:.3g}",
+            )
+        )
+    return Table(("constraint", "pairs", "let through", "share", "estimated share"), tuple(rows))
+
+
+def _number(value: float) -> str:
+    if value >= 1e7:
+        return f"{value:.2g}"
+    return f"{value:,.0f}" if value >= 100 or float(value).is_integer() else f"{value:.3g}"

@@ -1,0 +1,66 @@
+"""Timelines of matches: PNG and SVG by matplotlib, interactive HTML by a small script of our own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from situ.engine import api
+from situ.engine.tables import to_arrow
+from situ.errors import OptionError
+from situ.language.ast import Query
+from situ.plotting.gather import Gatherer, best, partition_events
+from situ.plotting.matches import Found, return_column, with_endpoints
+from situ.plotting.pictures import Picture, Pictures
+
+__all__ = ["Picture", "Pictures", "draw_sample", "plot", "plot_on_spark"]
+
+_MOST_IN_OVERVIEW = 10_000
+
+
+def plot(events: Any, query: Query, *, top: int = 3, by: str | None = None, **options: Any) -> Pictures:
+    """Pictures of a table's matches: the first `top`, or those with the largest RETURN column `by`."""
+    _check_top(top)
+    table = to_arrow(events)
+    gatherer = Gatherer(query, table.schema, options)
+    found = Found(api.match(table, with_endpoints(query), **options), query)
+    chosen = best(found, top, by).table.to_pylist()
+    fetch = partition_events(table, gatherer.bound)
+    scenes = tuple(gatherer.scene(found, row, fetch(row, *gatherer.stretch(found, row))) for row in chosen)
+    several = Found(found.table.sort_by("match_time").slice(0, _MOST_IN_OVERVIEW), query)
+    n_matches = found.table.num_rows
+    return Pictures(query.source, scenes, gatherer.overview(several, chosen, n_matches), n_matches)
+
+
+def plot_on_spark(df: Any, query: Query, *, top: int = 3, by: str | None = None, **options: Any) -> Pictures:
+    """The same of a batch DataFrame: the matches and the events around them come to the driver, no more."""
+    from situ.spark import sample
+
+    _check_top(top)
+    if df.isStreaming:
+        raise OptionError(
+            "situ.plot does not take a streaming DataFrame", hint="plot what the stream has written"
+        )
+    by = None if by is None else return_column(query, by)
+    found = sample.found_in(df, with_endpoints(query), options)
+    matches = sample.sample_matches(found, most=_MOST_IN_OVERVIEW, top=top, by=by)
+    return draw_sample(df, query, matches, **options)
+
+
+def draw_sample(df: Any, query: Query, matches: Any, **options: Any) -> Pictures:
+    """Pictures of matches that were sampled (`situ.spark.sample`) with their endpoints."""
+    from situ.spark import sample
+
+    time = options.get("time")
+    kept = {name: value for name, value in options.items() if name in ("time", "ties", "points")}
+    found, chosen = Found(matches.first, query), matches.best.to_pylist()
+    gatherer = Gatherer(query, sample.sample_events(df, query, [], time).schema, kept, sample.ready)
+    stretches = [(row, *gatherer.stretch(found, row)) for row in chosen]
+    fetch = partition_events(sample.sample_events(df, query, stretches, time), gatherer.bound)
+    scenes = tuple(gatherer.scene(found, row, fetch(row, begin, end)) for row, begin, end in stretches)
+    overview = gatherer.overview(found, chosen, matches.n_matches)
+    return Pictures(query.source, scenes, overview, matches.n_matches)
+
+
+def _check_top(top: int) -> None:
+    if not isinstance(top, int) or top < 0:
+        raise OptionError(f"top={top!r} must be a whole number from 0 on")

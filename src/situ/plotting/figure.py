@@ -1,0 +1,247 @@
+"""Scenes and overviews as matplotlib figures: PNG and SVG."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from situ.errors import OptionError
+from situ.plotting.clock import clock_text, time_marks
+from situ.plotting.scene import Bar, Clock, Curve, Lane, Overview, Scene
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_WIDTH = 9.0  # inches
+_CURVE_HEIGHT, _LEVEL_HEIGHT, _ROW_HEIGHT = 1.15, 0.34, 0.2
+_GREY, _LIGHT = "#595959", "#D9D9D9"
+_FACTS_WIDTH = 105  # characters
+_BAR = 0.62  # of a level's height
+_ROLES: dict[str, dict[str, Any]] = {
+    "match": {},
+    "other": {"alpha": 0.35},
+    "refused": {"facecolor": "none", "linestyle": ":"},
+}
+# A condition holds from an event until the next one: so does the value it was true of.
+_STEPS: dict[str, Any] = {"drawstyle": "steps-post"}
+
+
+def is_available() -> bool:
+    """Is matplotlib installed?"""
+    return find_spec("matplotlib") is not None
+
+
+def _matplotlib() -> Any:
+    try:
+        import matplotlib
+        import matplotlib.ticker
+    except ImportError:
+        raise OptionError(
+            "pictures as PNG or SVG need matplotlib", hint='pip install "situ[plot]"; HTML works without it'
+        ) from None
+    return matplotlib
+
+
+def scene_figure(scene: Scene) -> Figure:
+    """One match: curves above, a lane for each symbol below."""
+    n_levels = sum(lane.n_levels for lane in scene.lanes)
+    heights = [_CURVE_HEIGHT] * len(scene.curves) + [max(0.8, _LEVEL_HEIGHT * n_levels + 0.15)]
+    figure, axes = _panels(heights)
+    for axis, curve in zip(axes, scene.curves, strict=False):
+        _draw_curve(axis, scene, curve)
+    _draw_lanes(axes[-1], scene)
+    for axis in axes:
+        axis.axvline(_x(scene.instant, scene.clock), color="black", linewidth=1.2, zorder=5)
+        axis.set_xlim(_x(scene.begin, scene.clock), _x(scene.end, scene.clock))
+    _draw_heading(figure, axes[0], scene)
+    _time_axis(axes[-1], scene.clock)
+    return figure
+
+
+def overview_figure(overview: Overview) -> Figure:
+    """All matches over time: a histogram, and the partitions with most of them."""
+    figure, (bars, rows) = _panels([1.2, max(0.8, _ROW_HEIGHT * len(overview.rows) + 0.2)])
+    clock = overview.clock
+    step = (overview.end - overview.begin) / len(overview.counts)
+    lefts = [_x(round(overview.begin + i * step), clock) for i in range(len(overview.counts) + 1)]
+    widths = [right - left for left, right in itertools.pairwise(lefts)]
+    bars.bar(lefts[:-1], overview.counts, width=widths, align="edge", color="#0072B2")
+    bars.set_ylabel("matches", color=_GREY)
+    bars.yaxis.set_major_locator(_matplotlib().ticker.MaxNLocator(4, integer=True))
+    rows.scatter(
+        [_x(mark.instant, clock) for mark in overview.marks],
+        [mark.row for mark in overview.marks],
+        s=26,
+        color="#D55E00",
+        zorder=3,
+    )
+    rows.hlines(range(len(overview.rows)), lefts[0], lefts[-1], color=_LIGHT, linewidth=0.8)
+    rows.set_yticks(range(len(overview.rows)), overview.rows, fontsize=8)
+    rows.set_ylim(len(overview.rows) - 0.5, -0.5)
+    margin = (lefts[-1] - lefts[0]) * 0.015  # dots at the edges stay whole
+    for axis in (bars, rows):
+        axis.set_xlim(lefts[0] - margin, lefts[-1] + margin)
+    bars.set_title(overview.title, loc="left", fontsize=11, fontweight="bold")
+    _time_axis(rows, clock)
+    return figure
+
+
+def to_png(figure: Figure) -> bytes:
+    """The figure as PNG; the same bytes for the same picture."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=130, metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def to_svg(figure: Figure) -> str:
+    """The figure as SVG text, with text as text."""
+    buffer = io.StringIO()
+    with _matplotlib().rc_context({"svg.fonttype": "none", "svg.hashsalt": "situ"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return buffer.getvalue()
+
+
+def _panels(heights: Sequence[float]) -> tuple[Figure, list[Axes]]:
+    _matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(_WIDTH, sum(heights) + 0.25 * len(heights) + 0.75), layout="constrained")
+    FigureCanvasAgg(figure)
+    grid = figure.subplots(len(heights), 1, height_ratios=heights, squeeze=False, sharex=True)
+    axes = [row[0] for row in grid]
+    for axis in axes:
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.tick_params(labelsize=8, colors=_GREY)
+    return figure, axes
+
+
+def _draw_heading(figure: Figure, axis: Axes, scene: Scene) -> None:
+    facts = _wrapped([f"{name} {value}" for name, value in scene.facts])
+    figure.suptitle(scene.title, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    axis.set_title(facts, loc="left", fontsize=8.5, color=_GREY, pad=16)
+    right = _x(scene.instant, scene.clock) > _x((scene.begin + scene.end) // 2, scene.clock)
+    axis.annotate(
+        f"certain at {clock_text(scene.instant, scene.clock)}",
+        (_x(scene.instant, scene.clock), 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(-3 if right else 3, 3),
+        textcoords="offset points",
+        ha="right" if right else "left",
+        fontsize=8.5,
+    )
+
+
+def _wrapped(parts: Sequence[str]) -> str:
+    """Parts side by side, in as many lines as it takes."""
+    lines = [""]
+    for part in parts:
+        if lines[-1] and len(lines[-1]) + len(part) > _FACTS_WIDTH:
+            lines.append("")
+        lines[-1] += part + "    "
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _draw_curve(axis: Axes, scene: Scene, curve: Curve) -> None:
+    from matplotlib.transforms import blended_transform_factory
+
+    values = [float("nan") if value is None else value for value in curve.values]
+    axis.plot(
+        [_x(t, scene.clock) for t in curve.times], values, color="black", linewidth=1.1, zorder=3, **_STEPS
+    )
+    axis.set_ylabel(curve.name, fontsize=9, color=_GREY)
+    for lane in scene.lanes:
+        for bar in lane.bars if lane.symbol in curve.symbols else ():
+            if bar.role == "match":
+                end = scene.end if bar.te is None else bar.te
+                axis.axvspan(
+                    _x(bar.ts, scene.clock), _x(end, scene.clock), color=lane.colour, alpha=0.15, lw=0
+                )
+    beside = blended_transform_factory(axis.transAxes, axis.transData)
+    for line in curve.thresholds:
+        axis.axhline(line.value, color=line.colour, linestyle=(0, (4, 3)), linewidth=1.2, zorder=2)
+        axis.text(
+            1.005,
+            line.value,
+            line.label,
+            transform=beside,
+            va="center",
+            fontsize=8,
+            color=_darker(line.colour),
+        )
+    axis.margins(y=0.12)
+
+
+def _draw_lanes(axis: Axes, scene: Scene) -> None:
+    level, ticks = 0, []
+    for lane in scene.lanes:
+        for bar in lane.bars:
+            if _is_seen(bar, scene):
+                _draw_bar(axis, scene, lane, bar, level + bar.level)
+        middle = level + (lane.n_levels - 1) / 2
+        ticks.append((middle, lane.symbol))
+        whole_width = axis.get_yaxis_transform()
+        label: dict[str, Any] = {"fontsize": 7.5, "va": "top", "color": _GREY, "zorder": 6}
+        axis.text(0.004, level - 0.47, lane.label, transform=whole_width, **label)
+        level += lane.n_levels
+        axis.axhline(level - 0.5, color=_LIGHT, linewidth=0.6)
+    axis.set_yticks([at for at, _ in ticks], [name for _, name in ticks], fontsize=10, color="black")
+    axis.set_ylim(level - 0.5, -0.5)
+
+
+def _is_seen(bar: Bar, scene: Scene) -> bool:
+    return bar.ts <= scene.end and (bar.te is None or bar.te >= scene.begin)
+
+
+def _draw_bar(axis: Axes, scene: Scene, lane: Lane, bar: Bar, level: float) -> None:
+    """Filled where it is part of the match; an open end fades into an arrow."""
+    clock = scene.clock
+    end = scene.end if bar.te is None else bar.te
+    left, right = _x(bar.ts, clock), _x(end, clock)
+    at = level + 0.17 - _BAR / 2
+    style: dict[str, Any] = {"facecolor": lane.colour, "edgecolor": lane.colour, "linewidth": 1}
+    style |= _ROLES[bar.role]
+    if bar.role == "match" and bar.te is not None and bar.te > scene.instant > bar.ts:
+        # What was known when the match was certain, and what came of it later.
+        known = _x(scene.instant, clock)
+        axis.broken_barh([(left, known - left)], (at, _BAR), **style)
+        later: dict[str, Any] = {
+            "facecolor": lane.colour,
+            "alpha": 0.35,
+            "hatch": "////",
+            "edgecolor": "white",
+            "linewidth": 0,
+        }
+        axis.broken_barh([(known, right - known)], (at, _BAR), **later)
+    else:
+        axis.broken_barh([(left, right - left)], (at, _BAR), **style)
+    if bar.te is None:
+        axis.annotate(
+            "", (right, level + 0.17), xytext=(right - (right - left) * 0.02, level + 0.17),
+            arrowprops={"arrowstyle": "-|>", "color": "black", "lw": 1.4}, annotation_clip=False,
+        )  # fmt: skip
+
+
+def _x(tick: int, clock: Clock) -> float:
+    """Days since the epoch, matplotlib's dates, or the integer itself."""
+    return tick / 86_400_000_000 if clock.is_time else float(tick)
+
+
+def _time_axis(axis: Axes, clock: Clock) -> None:
+    """Times of day as clocks show them, the day beneath."""
+    if not clock.is_time:
+        return
+    left, right = (round(at * 86_400_000_000) for at in axis.get_xlim())
+    marks = time_marks(left, right, clock)
+    axis.set_xticks([_x(tick, clock) for tick in marks.ticks], marks.labels)
+    axis.set_xlabel(marks.beneath, fontsize=8, color=_GREY, loc="right")
+
+
+def _darker(colour: str) -> str:
+    """A shade dark enough for small text on white."""
+    parts = (round(int(colour[i : i + 2], 16) * 0.72) for i in (1, 3, 5))
+    return "#" + "".join(f"{part:02x}" for part in parts)

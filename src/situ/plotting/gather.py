@@ -1,0 +1,255 @@
+"""From a table and a query to what the pictures show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from situ.engine import api
+from situ.engine.schema import spark_schema, to_ticks
+from situ.language.ast import Query, Symbol
+from situ.language.binder import BoundQuery, bind
+from situ.plan.explain import describe_duration
+from situ.plotting.matches import Found, loose, return_column
+from situ.plotting.scene import Bar, Clock, Curve, Lane, Mark, Overview, Scene, Threshold, colour_of
+from situ.plotting.thresholds import comparisons
+
+_MAX_CURVES = 4
+_MAX_POINTS = 4000  # of a curve; beyond it every n-th
+_MAX_ROWS = 20  # partitions named in an overview
+_BINS = 120
+
+
+def best(found: Found, top: int, by: str | None) -> Found:
+    """The first `top` matches in time, or those with the largest values of a RETURN column."""
+    key = ("match_time", "ascending") if by is None else (return_column(found.query, by), "descending")
+    indices = pc.sort_indices(found.table, sort_keys=[key])  # nulls come last either way
+    return replace(found, table=found.table.take(indices[:top]))
+
+
+class Gatherer:
+    """Makes scenes of a query over tables of one schema."""
+
+    def __init__(
+        self,
+        query: Query,
+        schema: pa.Schema,
+        options: dict[str, Any],
+        ready: Callable[[Query], Query] = lambda query: query,
+    ) -> None:
+        """`ready` makes the query one over the tables that scenes are made from, if it is not one."""
+        self.query = query
+        self._runs_query = ready(loose(query))
+        self.options = {
+            name: value for name, value in options.items() if name not in ("match_id", "join", "threads")
+        }
+        self.bound: BoundQuery = bind(query, spark_schema(schema), time=options.get("time"))
+        kind = schema.field(self.bound.time.name).type
+        self.clock = Clock(not pa.types.is_integer(kind), getattr(kind, "tz", None))
+
+    def ticks(self, value: Any) -> int:
+        """A time of a result row as ticks."""
+        if isinstance(value, int):
+            return value
+        if not isinstance(value, datetime):
+            value = datetime(value.year, value.month, value.day)
+        moment: datetime = value if value.tzinfo else value.replace(tzinfo=UTC)
+        return round((moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1_000_000)
+
+    def stretch(self, found: Found, row: dict[str, Any]) -> tuple[int, int]:
+        """The stretch of time whose events a picture of this match needs."""
+        first, last, margin = self._extent(found, row)
+        return first - 2 * margin, last + 2 * margin
+
+    def _extent(self, found: Found, row: dict[str, Any]) -> tuple[int, int, int]:
+        """First start, last instant that matters, and the margin on both sides."""
+        instants = [row["match_time"], *(te for te in found.ends(row) if te is not None)]
+        first, last = min(map(self.ticks, found.starts(row))), max(map(self.ticks, instants))
+        return first, last, max((last - first) // 4, 3_000_000 if self.clock.is_time else 3)
+
+    def scene(self, found: Found, row: dict[str, Any], events: pa.Table) -> Scene:
+        """The picture of one match, from its partition's events in its stretch of time."""
+        first, last, margin = self._extent(found, row)
+        starts = dict(zip(self.query.symbol_names, map(self.ticks, found.starts(row)), strict=True))
+        ends = [None if te is None else self.ticks(te) for te in found.ends(row)]
+        return Scene(
+            title=self._title(row),
+            facts=tuple((item.name, _told(row[item.name])) for item in self.query.returns),
+            clock=self.clock,
+            begin=first - margin,
+            end=last + margin,
+            instant=self.ticks(row["match_time"]),
+            lanes=self._lanes(events, starts, dict(zip(self.query.symbol_names, ends, strict=True))),
+            curves=self._curves(events, first - margin, last + margin),
+        )
+
+    def _title(self, row: dict[str, Any]) -> str:
+        keys = [f"{column.name} {_told(row[column.name])}" for column in self.bound.partition]
+        return ", ".join(keys) or self.query.source
+
+    def _lanes(self, events: pa.Table, own: dict[str, int], ends: dict[str, int | None]) -> tuple[Lane, ...]:
+        runs = api.situations(events, self._runs_query, **self.options)
+        lanes = []
+        for i, symbol in enumerate(self.query.symbols):
+            several = runs.filter(pc.equal(runs["symbol"], symbol.name)).sort_by("ts").to_pylist()
+            bars = [self._bar(i, run, own[symbol.name], ends[symbol.name]) for run in several]
+            if not any(bar.role == "match" for bar in bars):  # its start lies beyond the events at hand
+                bars.append(Bar(own[symbol.name], ends[symbol.name], "match"))
+            lanes.append(Lane(symbol.name, _lane_label(self.query, symbol), colour_of(i), _stacked(bars)))
+        return tuple(lanes)
+
+    def _bar(self, i: int, run: dict[str, Any], own_ts: int, own_te: int | None) -> Bar:
+        ts, te = self.ticks(run["ts"]), None if run["te"] is None else self.ticks(run["te"])
+        if ts == own_ts and (own_te is None or te == own_te):
+            return Bar(ts, te, "match")
+        least, most = self.bound.at_least[i], self.bound.at_most[i]
+        fits = te is None or ((least or 0) <= te - ts and (most is None or te - ts <= most))
+        return Bar(ts, te, "other" if fits else "refused")
+
+    def _curves(self, events: pa.Table, begin: int, end: int) -> tuple[Curve, ...]:
+        if self.query.intervals is not None or not events.num_rows:
+            return ()
+        time = to_ticks(events[self.bound.time.name], self.bound.time.name)
+        shown = np.flatnonzero((time >= begin) & (time <= end))
+        shown = shown[np.argsort(time[shown], kind="stable")][:: 1 + len(shown) // _MAX_POINTS]
+        curves = []
+        for name, symbols in self._numeric_columns(events.schema).items():
+            values = events[name].take(pa.array(shown)).cast(pa.float64()).to_pylist()
+            lines = self._thresholds(name)
+            curves.append(Curve(name, tuple(time[shown].tolist()), tuple(values), lines, symbols))
+        return tuple(curves[:_MAX_CURVES])
+
+    def _numeric_columns(self, schema: pa.Schema) -> dict[str, tuple[str, ...]]:
+        """Columns that conditions or RETURN read, those with thresholds first."""
+        spelled = {field.name.lower(): field.name for field in schema if _is_numeric(field.type)}
+        compared: set[str] = set()
+        read: dict[str, list[str]] = {}
+        for symbol in self.query.symbols:
+            if symbol.condition is None:
+                continue
+            for name in symbol.condition.columns:
+                read.setdefault(name.lower(), []).append(symbol.name)
+            for one in comparisons(symbol.condition):
+                compared.add(one.column.lower())
+        for item in self.query.items:
+            if item.attribute is not None:
+                read.setdefault(item.attribute.lower(), [])
+        order = sorted(read, key=lambda name: name not in compared)
+        hidden = {self.bound.time.name.lower(), *(column.name.lower() for column in self.bound.partition)}
+        return {
+            spelled[name]: tuple(dict.fromkeys(read[name]))
+            for name in order
+            if name in spelled and name not in hidden
+        }
+
+    def _thresholds(self, column: str) -> tuple[Threshold, ...]:
+        lines = []
+        for i, symbol in enumerate(self.query.symbols):
+            for one in comparisons(symbol.condition) if symbol.condition is not None else ():
+                if one.column.lower() == column.lower():
+                    lines.append(
+                        Threshold(one.value, f"{symbol.name}: {one.sign} {one.value:g}", colour_of(i))
+                    )
+        return tuple(dict.fromkeys(lines))
+
+    def overview(self, found: Found, shown: Sequence[dict[str, Any]], n_matches: int) -> Overview | None:
+        """All matches over time; None if there is none."""
+        rows = found.table.to_pylist()
+        if not rows:
+            return None
+        names = [self._title(row) for row in rows]
+        begins = [min(self.ticks(ts) for ts in found.starts(row)) for row in rows]
+        instants = [self.ticks(row["match_time"]) for row in rows]
+        begin, end = min(begins), max(instants) + 1
+        frequent = sorted(set(names), key=lambda name: (-names.count(name), names.index(name)))[:_MAX_ROWS]
+        position = {name: i for i, name in enumerate(frequent)}
+        counts, _ = np.histogram(instants, bins=min(_BINS, max(10, len(rows))), range=(begin, end))
+        pictured = {_identity(row): i for i, row in enumerate(shown)}
+        marks = tuple(
+            Mark(position[name], b, t, pictured.get(_identity(row)))
+            for name, b, t, row in zip(names, begins, instants, rows, strict=True)
+            if name in position
+        )
+        title = f"{n_matches:,} match{'es' if n_matches != 1 else ''}"
+        if len(rows) < n_matches:
+            title += f", the first {len(rows):,} shown"
+        return Overview(
+            title, self.clock, begin, end, tuple(counts.tolist()), tuple(frequent), marks, n_matches
+        )
+
+
+def partition_events(events: pa.Table, bound: BoundQuery) -> Callable[[dict[str, Any], int, int], pa.Table]:
+    """How to fetch the events of a match's partition in a stretch of time from a table in memory."""
+    query = bound.query
+    ending = bound.time.name if query.intervals is None else query.intervals.ending
+    until = to_ticks_or_open(events[ending] if query.intervals is None else _column(events, ending), ending)
+    since = to_ticks_or_open(events[bound.time.name], bound.time.name)
+
+    def fetch(row: dict[str, Any], begin: int, end: int) -> pa.Table:
+        inside = (until >= begin) & (since <= end)
+        for column in bound.partition:
+            values, wanted = events[column.name], row[column.name]
+            same = pc.is_null(values) if wanted is None else pc.equal(values, pa.scalar(wanted, values.type))
+            inside &= same.fill_null(False).combine_chunks().to_numpy(zero_copy_only=False)
+        return events.filter(pa.array(inside))
+
+    return fetch
+
+
+def to_ticks_or_open(column: pa.ChunkedArray, name: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Ticks; a null is later than everything."""
+    is_null = column.is_null().combine_chunks().to_numpy(zero_copy_only=False)
+    ticks = np.full(len(column), np.iinfo(np.int64).max)
+    ticks[~is_null] = to_ticks(column.drop_null(), name)
+    return ticks
+
+
+def _column(events: pa.Table, name: str) -> pa.ChunkedArray:
+    return events[next(field.name for field in events.schema if field.name.lower() == name.lower())]
+
+
+def _identity(row: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(str(value) for value in row.values())
+
+
+def _lane_label(query: Query, symbol: Symbol) -> str:
+    if symbol.condition is None:
+        assert query.intervals is not None
+        return f"{query.intervals.symbol_by} = '{symbol.name}'"
+    text = symbol.condition.sql
+    if symbol.at_least is not None and symbol.at_most is not None:
+        return f"{text}, {describe_duration(symbol.at_least)} to {describe_duration(symbol.at_most)}"
+    if symbol.at_least is not None:
+        return f"{text}, at least {describe_duration(symbol.at_least)}"
+    return f"{text}, at most {describe_duration(symbol.at_most)}" if symbol.at_most is not None else text
+
+
+def _stacked(bars: Iterable[Bar]) -> tuple[Bar, ...]:
+    """Bars on the lowest level where they overlap no other."""
+    free: list[float] = []
+    placed = []
+    for bar in sorted(bars, key=lambda bar: bar.ts):
+        level = next((i for i, until in enumerate(free) if until <= bar.ts), len(free))
+        free[level : level + 1] = [float("inf") if bar.te is None else bar.te]
+        placed.append(replace(bar, level=level))
+    return tuple(placed)
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _told(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, datetime):  # the zone is told once, under the time axis
+        return str(value.replace(tzinfo=None))
+    return str(value)

@@ -1,0 +1,99 @@
+"""The public calls: each finds the carrier of the table it is given, and imports no other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from situ.errors import QueryError
+from situ.language.ast import Query
+
+
+def match(events: Any, query: Query, **options: Any) -> Any:
+    """Every match in a table or stream, once (SEM 5.1); the answer is a table of the same kind.
+
+    >>> import pyarrow as pa, situ
+    >>> q = situ.query("FROM t ORDER BY ts DEFINE A AS x > 1 RETURN A.ts AS since")
+    >>> situ.match(pa.table({"ts": [1, 2, 3], "x": [0, 5, 5]}), q).to_pylist()
+    [{'since': 2, 'match_time': 2}]
+    """
+    _check(query)
+    if _is_spark(events):
+        from situ import spark
+
+        return spark.match(events, query, **options)
+    from situ.engine import api
+
+    return api.match(events, query, **options)
+
+
+def situations(events: Any, query: Query, **options: Any) -> Any:
+    """The derived situations themselves, one row each (SEM 5.5)."""
+    _check(query)
+    if _is_spark(events):
+        from situ import spark
+
+        return spark.situations(events, query, **options)
+    from situ.engine import api
+
+    return api.situations(events, query, **options)
+
+
+def explain(events: Any, query: Query, **options: Any) -> Any:
+    """What was understood of a query, how it is run, and what the run does to this table."""
+    _check(query)
+    if _is_spark(events):
+        from situ import spark
+
+        return spark.explain(events, query, **options)
+    from situ.engine import explained
+
+    return explained.explain(events, query, **options)
+
+
+def why(events: Any, query: Query, **options: Any) -> Any:
+    """Why a query matches what it matches, or nothing: where its candidates are lost, in words and counts.
+
+    >>> import pyarrow as pa, situ
+    >>> q = situ.query("FROM t ORDER BY ts DEFINE A AS x > 1 AT LEAST 5")
+    >>> print(situ.why(pa.table({"ts": [1, 2, 3], "x": [0, 5, 0]}), q).verdict)
+    No match. A held once, for 1 tick: shorter than 5 ticks.
+    """
+    _check(query)
+    if _is_spark(events):
+        from situ.spark.why import why as why_on_spark
+
+        return why_on_spark(events, query, **options)
+    from situ.engine.why import why as why_in_process
+
+    return why_in_process(events, query, **options)
+
+
+def match_parquet(spark: Any, paths: Any, query: Query, **options: Any) -> Any:
+    """Every match in Parquet files as a Spark DataFrame; tasks read the files themselves, the fastest way."""
+    from situ.spark import match_parquet as on_spark
+
+    return on_spark(spark, paths, query, **options)
+
+
+def plot(events: Any, query: Query, *, top: int = 3, by: str | None = None, **options: Any) -> Any:
+    """Timelines of the first `top` matches, or of those with the largest RETURN column `by`, and an overview.
+
+    They show themselves in a notebook; `.save(folder)` writes an interactive page and PNG or SVG files.
+    """
+    from situ import plotting
+
+    draw = plotting.plot_on_spark if _is_spark(events) else plotting.plot
+    return draw(events, query, top=top, by=by, **options)
+
+
+def _check(query: Query) -> None:
+    if not isinstance(query, Query):
+        raise QueryError(
+            f"the second argument must be a query, not a {type(query).__name__}",
+            hint="make one from text with situ.query(text)",
+        )
+
+
+def _is_spark(events: Any) -> bool:
+    """Is this a Spark DataFrame, classic or Connect? Told by its module, so that pyspark is not imported."""
+    return type(events).__module__.partition(".")[0] == "pyspark"

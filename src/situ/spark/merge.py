@@ -1,0 +1,123 @@
+"""The reduce side: pieces of the input put together, partition by partition, and run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from situ.engine import prepare
+from situ.engine.interval_engine import IntervalEngine, interval_rows
+from situ.engine.keys import Codes, encode
+from situ.engine.prepare import Prepared
+from situ.spark.pieces import Piece, unpack_events
+from situ.spark.runner import Runner
+from situ.spark.spill import Block, SortedRuns
+from situ.spark.task import Task
+
+TS, TE, ID = "_ts", "_te", "_id"  # how given intervals travel (see interval_engine)
+_BLOCKS_PER_RUN = 8
+
+
+class Registry:
+    """Partition values to codes, in order of first appearance over all pieces."""
+
+    def __init__(self) -> None:
+        self.keys: list[pa.Array] = []
+        self._n = 0
+
+    def codes_of(self, keys: list[pa.Array], n_slots: int) -> Codes:
+        """The code of each of a piece's slots."""
+        if not keys:
+            self._n = 1
+            return np.zeros(n_slots, np.int64)
+        before = self._n
+        both = (
+            [pa.concat_arrays([old, new]) for old, new in zip(self.keys, keys, strict=True)]
+            if before
+            else keys
+        )
+        codes, self.keys = encode(both, before + n_slots)
+        self._n = len(self.keys[0])
+        return codes[before:]
+
+    def __len__(self) -> int:
+        return self._n
+
+
+def merge_events(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Whole events of every partition of the task, sorted and run; beyond the limit, by way of files."""
+    registry, runs = Registry(), SortedRuns(task.ties)
+    waiting: list[Prepared] = []
+    size = 0
+    for data in values(batches):
+        piece = unpack_events(data)
+        waiting.append(to_prepared(task, piece, registry.codes_of(piece.keys, piece.n_slots)))
+        size += piece.nbytes
+        if size > task.limit:
+            runs.add(drained(waiting), len(registry), _BLOCKS_PER_RUN)
+            size = 0
+    if not runs.n_bytes:
+        if waiting:
+            yield from _fed(task, registry, Runner(task), Block(drained(waiting), goes_on=False))
+        return
+    if waiting:
+        runs.add(drained(waiting), len(registry), _BLOCKS_PER_RUN)
+    runner = Runner(task)
+    for block in runs.blocks():
+        yield from _fed(task, registry, runner, block)
+
+
+def drained(waiting: list[Prepared]) -> Prepared:
+    """All rows that wait, which wait no longer: earlier pieces first, so that little is left to sort."""
+    waiting.sort(key=lambda rows: int(rows.time[0]))
+    rows = prepare.concat(waiting)
+    waiting.clear()
+    return rows
+
+
+def merge_given(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Given intervals of every partition of the task; a begin row may be anywhere, so all are held."""
+    engine = task.engine
+    assert isinstance(engine, IntervalEngine)
+    registry, waiting = Registry(), []
+    for data in values(batches):
+        piece = unpack_events(data)
+        waiting.append(to_prepared(task, piece, registry.codes_of(piece.keys, piece.n_slots)))
+    if waiting:
+        rows = prepare.concat(waiting)
+        yield from Runner(task).feed_given(interval_rows(rows, rows.codes), registry.keys, len(registry))
+
+
+def _fed(task: Task, registry: Registry, runner: Runner, block: Block) -> Iterator[pa.RecordBatch]:
+    """One block of rows in any order through the engine, partitions in the order of their codes."""
+    rows = block.rows
+    is_there = np.bincount(rows.codes, minlength=len(registry)) > 0
+    slots, codes = np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[rows.codes]
+    keys = [column.take(pa.array(slots)) for column in registry.keys]
+    order, offset = prepare.arrange(rows._replace(keys=keys), codes, len(slots), task.ties)
+    yield from runner.feed(prepare.to_input(task.engine, rows, order, offset), keys, goes_on=block.goes_on)
+
+
+def values(batches: Iterator[pa.RecordBatch]) -> Iterator[bytes]:
+    """The packed pieces of a task's rows."""
+    for batch in batches:
+        column = batch.column(1)
+        for i in range(len(column)):
+            yield column[i].as_buffer().to_pybytes()
+
+
+def to_prepared(task: Task, piece: Piece, codes: Codes) -> Prepared:
+    """A piece of whole events as rows of the engine."""
+    names = [task.layout.columns[i].name for i in task.layout.attributes]
+    if task.bound.query.intervals is not None:
+        names = [TS, TE, *[ID] * (task.bound.query.intervals.id_by is not None), *names]
+    return Prepared(
+        np.repeat(codes, np.diff(piece.offset)),
+        [],
+        piece.time,
+        piece.mask,
+        dict(zip(names, piece.columns, strict=False)),
+        piece.columns[len(names) :],
+    )

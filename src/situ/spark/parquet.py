@@ -1,0 +1,229 @@
+"""`situ.match_parquet`: Parquet files matched without passing their rows through the JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from situ.engine.api import check_matchable
+from situ.engine.expressions import compile_expression
+from situ.engine.options import check_forget_after, read_options
+from situ.errors import BindError, DataError, OptionError
+from situ.language.ast import Query
+from situ.language.binder import BoundQuery, Column, bind
+from situ.spark import output
+from situ.spark.batch import ELSEWHERE, OPTIONS, SHUFFLED, check_partition_types, merged, task_of
+from situ.spark.direct import Reading, Unit, folder_ranges
+from situ.spark.files import file_size
+from situ.spark.footers import MOST_FOOTERS, Ordering, judge, read_footer
+from situ.spark.plans import Scan
+from situ.spark.project import layout_of, schema_of
+from situ.spark.prune import may_be_true
+from situ.spark.settings import Settings, settings_of
+from situ.spark.ship import shipped
+from situ.spark.strategy import Decision, is_sliced
+from situ.spark.types import arrow_schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
+_MOST_BYTES = 128 << 20  # of a unit; a row group is never cut
+_OPEN_COST = 4 << 20
+_READERS = 16
+_FOLDER_TYPES = ("string", "tinyint", "smallint", "int", "bigint", "date", "double")
+
+
+def match_parquet(spark: SparkSession, paths: str | Sequence[str], query: Query, **options: Any) -> DataFrame:
+    """Every match in Parquet files, once: tasks read the files themselves, which is the fastest way.
+
+    Every condition must be one that situ evaluates in process (else use situ.match on spark.read.parquet).
+    """
+    check_matchable(query)
+    source = Source.of(spark, [paths] if isinstance(paths, str) else list(paths), query, options)
+    fields = output.match_fields(source.bound, source.df.schema, match_id=bool(options.get("match_id")))
+    return output.matches(source.found(fields), source.bound, match_id=bool(options.get("match_id")))
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files and a query bound to them."""
+
+    df: DataFrame  # what Spark would read: its schema is the one that counts
+    bound: BoundQuery
+    given: dict[str, Any]
+    forget_after: int | None
+    settings: Settings
+    units: list[Unit]
+    sizes: dict[str, int]
+    decision: Decision
+
+    @classmethod
+    def of(cls, spark: SparkSession, paths: list[str], query: Query, given: dict[str, Any]) -> Source:
+        """Bind the query and list the files; no row is read."""
+        options = read_options(given, OPTIONS, "Parquet files", ELSEWHERE)
+        _refuse_others(query, options.on_bad_rows)
+        df = spark.read.parquet(*paths)
+        bound = bind(query, schema_of(df), time=options.time)
+        check_partition_types(bound)
+        settings = settings_of(spark)
+        folders = _folder_columns(df)
+        files = sorted(df.inputFiles())
+        chosen = {path: _folder_values(path, folders) for path in files}
+        if query.where is not None:
+            chosen = {p: v for p, v in chosen.items() if may_be_true(query.where, folder_ranges(v))}
+        sizes = _sizes(list(chosen))
+        units = [unit for path, values in chosen.items() for unit in _units(path, sizes[path], values)]
+        source = cls(
+            df, bound, given, check_forget_after(options.forget_after, bound), settings, units, sizes,
+            _decide(options.strategy, bound, folders, sizes),
+        )  # fmt: skip
+        source.check_conditions()
+        return source
+
+    def check_conditions(self) -> None:
+        """Every condition is one that can be evaluated in process, with exactly Spark's answer."""
+        query = self.bound.query
+        for expression in [query.where, *(symbol.condition for symbol in query.symbols)]:
+            if expression is not None:
+                compile_expression(
+                    expression, self.schema, ansi=self.settings.ansi, time_zone=self.settings.time_zone
+                )
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Every column the query reads, in Spark's types."""
+        query = self.bound.query
+        names = {column.name.lower() for column in layout_of(self.bound).columns}
+        for expression in [query.where, *(symbol.condition for symbol in query.symbols)]:
+            names |= {name.lower() for name in expression.columns} if expression is not None else set()
+        columns: list[Column] = [column for column in self.bound.schema if column.name.lower() in names]
+        return arrow_schema(columns, self.df.schema)
+
+    def found(self, fields: Any) -> DataFrame:
+        """What workers find, in the columns `fields`."""
+        task = task_of(
+            self.bound,
+            self.df.schema,
+            self.settings,
+            fields,
+            layout=layout_of(self.bound),
+            kind="match",
+            ties=self.given.get("ties", "last"),
+            join=self.given.get("join", "auto"),
+            points="error",
+            forget_after=self.forget_after,
+            match_id=bool(self.given.get("match_id")),
+        )
+        whole = self.decision.strategy == "shuffle"
+        groups = _groups(self.units, self.sizes, self.settings)
+        reading = Reading(task, self.schema, whole, self.settings.time_zone, groups)
+        numbers = self.df.sparkSession.range(0, len(groups), 1, max(1, len(groups)))
+        pieces = numbers.mapInArrow(shipped("read", reading), SHUFFLED)
+        if whole:
+            return pieces.repartition(F.col("bucket")).mapInArrow(shipped("merge_events", task), fields)
+        return merged(pieces, task, fields, self.decision)
+
+
+def _refuse_others(query: Query, on_bad_rows: str) -> None:
+    if query.intervals is not None:
+        raise OptionError(
+            "match_parquet reads events, not given intervals",
+            hint="use situ.match(spark.read.parquet(...), query)",
+        )
+    if on_bad_rows == "drop":
+        raise OptionError(
+            'on_bad_rows="drop" is not for match_parquet: nothing there counts the rows',
+            hint="leave them out with WHERE, or use situ.match(spark.read.parquet(...), query)",
+        )
+
+
+def _decide(asked: str, bound: BoundQuery, folders: Sequence[str], sizes: dict[str, int]) -> Decision:
+    """Condensed if asked for or if the footers show that it is right, else whole events."""
+    sliced = is_sliced(bound, "match")
+    if asked == "map-side":
+        return Decision("direct", "it was asked for", sliced)
+    if asked == "shuffle":
+        return Decision("shuffle", "it was asked for", False)
+    if len(sizes) > MOST_FOOTERS:
+        return Decision(
+            "shuffle", f"{len(sizes):,} files are more than the {MOST_FOOTERS:,} footers situ reads", False
+        )
+    with ThreadPoolExecutor(_READERS) as pool:
+        footers = list(pool.map(lambda path: read_footer(path, bound.time.name), sizes))
+    ordering: Ordering = judge(
+        footers, Scan(bound.time.name, tuple(folders), _MOST_BYTES), [c.name for c in bound.partition]
+    )
+    if ordering.is_ordered:
+        return Decision("direct", ordering.why, sliced, ordering)
+    return Decision("shuffle", ordering.why, False, ordering)
+
+
+def _folder_columns(df: DataFrame) -> list[str]:
+    """Columns that are folders: every file's path names a value for them."""
+    files = df.inputFiles()
+    if not files:
+        return []
+    named = [{part.split("=", 1)[0] for part in path.split("/")[:-1] if "=" in part} for path in files]
+    folders = [field.name for field in df.schema.fields if all(unquote_in(field.name, own) for own in named)]
+    for field in df.schema.fields:
+        if field.name in folders and field.dataType.simpleString() not in _FOLDER_TYPES:
+            raise BindError(
+                f"the folders of {field.name} are {field.dataType.simpleString()} values, which "
+                "match_parquet does not read",
+                hint="use situ.match(spark.read.parquet(...), query)",
+            )
+    return folders
+
+
+def unquote_in(name: str, quoted: set[str]) -> bool:
+    """Is a column among names as folders write them?"""
+    return name in {unquote(own) for own in quoted}
+
+
+def _folder_values(path: str, folders: Sequence[str]) -> dict[str, str | None]:
+    parts = dict(part.split("=", 1) for part in path.split("/")[:-1] if "=" in part)
+    values = {unquote(name): unquote(unquote(value)) for name, value in parts.items()}
+    return {name: None if values[name] == _NULL_FOLDER else values[name] for name in folders}
+
+
+def _sizes(paths: list[str]) -> dict[str, int]:
+    """Every file's size."""
+    try:
+        with ThreadPoolExecutor(_READERS) as pool:
+            return dict(zip(paths, pool.map(file_size, paths), strict=True))
+    except (OSError, pa.ArrowException, ValueError) as error:
+        raise DataError(
+            f"the files cannot be reached with Arrow: {error}",
+            hint="use situ.match(spark.read.parquet(...), query)",
+        ) from error
+
+
+def _units(path: str, size: int, values: dict[str, str | None]) -> list[Unit]:
+    """A file in parts of about equal size."""
+    n_parts = max(1, -(-size // _MOST_BYTES))
+    borders = [size * i // n_parts for i in range(n_parts + 1)]
+    return [Unit(path, begin, end, values) for begin, end in pairwise(borders)]
+
+
+def _groups(units: Sequence[Unit], sizes: dict[str, int], settings: Settings) -> list[list[Unit]]:
+    """Units for each task: as many tasks as keep all cores busy, of at most 128 MB."""
+    total = sum(min(sizes[unit.path], unit.end - unit.start) + _OPEN_COST for unit in units)
+    most = min(_MOST_BYTES, max(_OPEN_COST, total // max(1, settings.n_slices)))
+    groups: list[list[Unit]] = []
+    room = 0
+    for unit in units:
+        cost = unit.end - unit.start + _OPEN_COST
+        if not groups or cost > room:
+            groups.append([])
+            room = most
+        groups[-1].append(unit)
+        room -= cost
+    return groups

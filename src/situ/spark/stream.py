@@ -1,0 +1,206 @@
+"""Streaming DataFrames: `situ.match` and `situ.situations`, live (SEM 8).
+
+    input -> one select in the JVM -> pack per bucket -> shuffle -> stateful operator -> unpack -> RETURN
+
+The stateful operator reports what it counted through `observe`, so that late rows show in the query's
+progress whether or not anybody asks for the rows themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from situ.engine.api import check_matchable
+from situ.engine.options import Options, check_forget_after, read_options
+from situ.errors import DuplicateNameError, OptionError, QueryError, TimeColumnError
+from situ.language.ast import Query
+from situ.language.binder import BoundQuery
+from situ.spark import output
+from situ.spark.batch import check_partition_types
+from situ.spark.buckets import labels
+from situ.spark.project import Layout, project
+from situ.spark.settings import settings_of
+from situ.spark.ship import shipped
+from situ.spark.stream_metrics import COUNTS, metrics_name
+from situ.spark.stream_pack import OUTCOME, PACKED
+from situ.spark.stream_processor import Processor
+from situ.spark.stream_program import LATE, Program
+from situ.spark.task import Task
+from situ.spark.types import arrow_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame, SparkSession
+
+    Kind = Literal["match", "situations"]
+
+OPTIONS = frozenset(
+    {"time", "ties", "on_bad_rows", "join", "late_rows", "forget_after", "match_id", "points"}
+)
+ELSEWHERE = (
+    "a streaming DataFrame gets its watermark from df.withWatermark; strategy is for batch DataFrames, "
+    "threads for tables in process; ansi and time_zone are the session's (spark.sql.ansi.enabled, "
+    "spark.sql.session.timeZone)"
+)
+DEFAULT_BUCKETS = 64
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_WATERMARK = "spark.watermarkDelayMs"  # Spark's mark on a column that withWatermark was called with
+
+
+def match(df: DataFrame, query: Query, **options: Any) -> DataFrame:
+    """Every match in a streaming DataFrame, once, as soon as it is certain (SEM 4, 8)."""
+    check_matchable(query)
+    if query.within is None:
+        raise QueryError(
+            "a stream needs a window, or its state would grow for ever",
+            hint="say how long a match may take from its first start to its detection: WITHIN 5 minutes",
+        )
+    job = Job.of(df, query, options, "match")
+    fields = output.match_fields(job.bound, df.schema, match_id=job.options.match_id)
+    return output.matches(job.found(fields), job.bound, match_id=job.options.match_id, late_row=job.late_row)
+
+
+def situations(df: DataFrame, query: Query, **options: Any) -> DataFrame:
+    """The situations of a streaming DataFrame, each when it closes (SEM 5.5)."""
+    # patterns have no say in situations, and followed-by would keep more in state
+    job = Job.of(df, replace(query, constraints=()), options, "situations")
+    return output.situations(
+        job.found(output.situation_fields(job.bound, df.schema)), job.bound, late_row=job.late_row
+    )
+
+
+@dataclass(frozen=True)
+class Job:
+    """One query on one streaming DataFrame, bound and checked."""
+
+    df: DataFrame
+    query: Query
+    options: Options
+    bound: BoundQuery
+    layout: Layout
+    events: DataFrame  # what workers need of the input
+    kind: Kind
+    forget_after: int | None
+    has_watermark: bool
+    n_buckets: int
+
+    @classmethod
+    def of(cls, df: DataFrame, query: Query, given: dict[str, Any], kind: Kind) -> Job:
+        """Check the options, bind the query, look at the session and the watermark; nothing runs."""
+        given = dict(given)
+        n_buckets = _checked_buckets(given.pop("buckets", DEFAULT_BUCKETS), query)
+        options = read_options(given, OPTIONS, "a streaming DataFrame", ELSEWHERE)
+        _check_state_store(df.sparkSession)
+        projection = project(
+            df,
+            query,
+            time=options.time,
+            drop_bad_rows=metrics_name(query, "bad_rows") if options.on_bad_rows == "drop" else False,
+            extra=[F.struct("*").alias(LATE)] if options.late_rows else [],
+        )
+        bound = projection.bound
+        check_partition_types(bound)
+        if options.late_rows:
+            _check_late_row_name(bound)
+        forget_after = check_forget_after(options.forget_after, bound)
+        has_watermark = _has_watermark(df, bound)
+        layout, events = projection.layout, projection.events
+        return cls(df, query, options, bound, layout, events, kind, forget_after, has_watermark, n_buckets)
+
+    @property
+    def late_row(self) -> SparkColumn | None:
+        """The column that holds a late row as it came."""
+        return F.col(LATE) if self.options.late_rows else None
+
+    def found(self, fields: T.StructType) -> DataFrame:
+        """What workers find, in the columns `fields`, and late rows where they are asked for."""
+        names = fields.names
+        if self.options.late_rows:
+            fields = T.StructType([*fields.fields, T.StructField(LATE, self.df.schema)])
+        program = Program(self._task(names), self.has_watermark, self.options.late_rows, _arrow_types(fields))
+        outcomes = (
+            self.events.mapInArrow(shipped("pack_stream", program), PACKED)
+            .groupBy("bucket")
+            .transformWithStateInPandas(
+                Processor(program), OUTCOME, "append", "eventTime" if self.has_watermark else "none"
+            )
+            .observe(
+                metrics_name(self.query), *[F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in COUNTS]
+            )
+        )
+        return outcomes.mapInArrow(shipped("unpack_stream", program), fields)
+
+    def _task(self, output_names: list[str]) -> Task:
+        options, settings = self.options, settings_of(self.df.sparkSession)
+        return Task(
+            bound=self.bound,
+            layout=self.layout,
+            schema=arrow_schema(self.layout.columns, self.df.schema),
+            kind=self.kind,
+            ties=options.ties,
+            join=options.join,
+            points=options.points,
+            forget_after=self.forget_after,
+            match_id=options.match_id,
+            ansi=settings.ansi,
+            labels=tuple(labels(self.n_buckets).tolist()),
+            limit=settings.worker_bytes,
+            output_names=output_names,
+        )
+
+
+def _total(count: str) -> SparkColumn:
+    return F.coalesce(F.sum(count), F.lit(0)).alias(count)
+
+
+def _checked_buckets(buckets: Any, query: Query) -> int:
+    if isinstance(buckets, bool) or not isinstance(buckets, int) or not 1 <= buckets <= 1 << 16:
+        raise OptionError(f"buckets={buckets!r} must be a whole number from 1 to {1 << 16}")
+    return buckets if query.partition_by else 1
+
+
+def _check_state_store(session: SparkSession) -> None:
+    found = str(session.conf.get(PROVIDER, "")).rpartition(".")[2]
+    if found != ROCKSDB.rpartition(".")[2]:
+        raise OptionError(
+            f"streams keep their state in RocksDB, but this session's state store is {found}",
+            hint=f'before calling situ, run: spark.conf.set("{PROVIDER}", "{ROCKSDB}")',
+        )
+
+
+def _check_late_row_name(bound: BoundQuery) -> None:
+    names = [column.name for column in bound.partition] + [item.name for item in bound.query.returns]
+    for name in names:
+        if name.lower() == output.LATE_ROW:
+            raise DuplicateNameError(
+                f"late_rows=True adds a column {output.LATE_ROW}, and the query has one of that name",
+                hint="name the RETURN item differently, or rename the column",
+            )
+
+
+def _has_watermark(df: DataFrame, bound: BoundQuery) -> bool:
+    """Whether rows wait for a watermark; it must be one on the query's time (SEM 8.1)."""
+    marked = [field.name for field in df.schema.fields if _WATERMARK in (field.metadata or {})]
+    if not marked or bound.query.intervals is not None:  # the instants of intervals are starts and ends
+        return bool(marked)
+    if bound.time.name not in marked:
+        raise TimeColumnError(
+            f"the watermark is on {', '.join(marked)}, but the query's time is {bound.time.name}",
+            hint=f'call withWatermark("{bound.time.name}", ...), or ORDER BY {marked[0]}',
+        )
+    return True
+
+
+def _arrow_types(fields: T.StructType) -> pa.Schema:
+    """The Arrow types in which these columns reach Spark."""
+    try:
+        return to_arrow_schema(fields, timezone="UTC")
+    except TypeError:  # PySpark before 4.1 takes no time zone here
+        return to_arrow_schema(fields)

@@ -1,0 +1,43 @@
+"""What runs in a Python worker: the entry points that `ship` names."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+
+from situ.errors import SituError
+from situ.spark import collect, direct, join_pieces, merge, slices, stream_pack, why
+
+Entry = Callable[[Any, Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+ENTRIES: dict[str, Entry] = {
+    "pack": collect.pack,
+    "read": direct.read_units,
+    "condense": collect.condense_splits,
+    "merge_events": merge.merge_events,
+    "pack_stream": stream_pack.pack,
+    "unpack_stream": stream_pack.unpack_outcomes,
+    "merge_given": merge.merge_given,
+    "merge_condensed": join_pieces.merge_condensed,
+    "cut": slices.cut,
+    "match_slices": slices.match_slices,
+    "why": why.count,
+}
+
+
+def run(entry: str, payload: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Run one entry over the batches of a Spark task."""
+    try:
+        yield from ENTRIES[entry](_task(payload), batches)
+    except SituError as error:  # a message for the user, who has no use for the way through our code
+        raise error.with_traceback(None) from None
+
+
+@lru_cache(maxsize=4)
+def _task(payload: bytes) -> Any:
+    """Workers run many tasks of one query: its engine is made once in each."""
+    return pickle.loads(payload)

@@ -1,0 +1,101 @@
+"""Match ids: the same on every path, different for different matches (SEM 5.4)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import situ
+from engine.drawing import events
+from situ.engine.identity import fingerprint, match_ids
+
+TEXT = "FROM e PARTITION BY k ORDER BY t DEFINE A AS a, B AS b PATTERN A before B WITHIN 9"
+QUERY = situ.query(TEXT)
+STARTS = [np.array([1, 1, 2]), np.array([5, 6, 5])]
+
+
+def ids(keys: list[pa.Array], query: situ.Query = QUERY) -> list[str]:
+    return match_ids(query, keys, STARTS).to_pylist()
+
+
+def test_an_id_is_32_hexadecimal_digits_of_its_own() -> None:
+    found = ids([pa.array(["x", "x", "x"])])
+    assert len(set(found)) == 3
+    assert all(len(one) == 32 and int(one, 16) >= 0 for one in found)
+
+
+def test_an_id_is_the_same_in_every_process_and_version() -> None:
+    """Written down: a change would break what users have stored."""
+    code = f"""
+import numpy as np, pyarrow as pa, situ
+from situ.engine.identity import match_ids
+print(match_ids(situ.query({TEXT!r}), [pa.array(["x"])], [np.array([1]), np.array([5])])[0])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ids([pa.array(["x", "x", "x"])])[0] == GOLDEN
+
+
+GOLDEN = "b98f0d5defba648217e10b29bc854d26"
+
+
+def test_query_partition_and_every_start_count() -> None:
+    base = ids([pa.array(["x"] * 3)])
+    assert not set(base) & set(ids([pa.array(["y"] * 3)]))
+    assert not set(base) & set(ids([pa.array([None] * 3, pa.string())]))
+    assert not set(base) & set(ids([pa.array(["x"] * 3)], situ.query(TEXT.replace("WITHIN 9", "WITHIN 8"))))
+    swapped = match_ids(QUERY, [pa.array(["x"] * 3)], STARTS[::-1]).to_pylist()
+    assert not set(base) & set(swapped)
+
+
+def test_layout_of_the_text_does_not_count() -> None:
+    spaced = TEXT.replace(" ", "\n ").replace("before", "BEFORE")
+    assert fingerprint(situ.query(spaced)) == fingerprint(QUERY)
+
+
+@pytest.mark.parametrize("keys", [["1", 1], ["a", b"a"], [1, True], ["None", None]])
+def test_keys_of_different_types_that_look_alike_differ(keys: list[object]) -> None:
+    first, second = (ids([pa.array([key] * 3)])[0] for key in keys)
+    assert first != second
+
+
+def test_columns_of_a_key_do_not_run_together() -> None:
+    one = ids([pa.array(["a\x00str:b"] * 3), pa.array(["c"] * 3)])
+    other = ids([pa.array(["a"] * 3), pa.array(["b\x00str:c"] * 3)])
+    assert one[0] != other[0]
+
+
+def test_the_width_of_a_number_and_the_unit_and_zone_of_an_instant_do_not_show() -> None:
+    assert len({tuple(ids([pa.array([5] * 3, kind)])) for kind in (pa.int8(), pa.int32(), pa.int64())}) == 1
+    instants = [
+        pa.array([10**6] * 3, pa.int64()).cast(pa.timestamp("us", "UTC")),
+        pa.array([1] * 3, pa.int64()).cast(pa.timestamp("s", "UTC")),
+        pa.array([10**9] * 3, pa.int64()).cast(pa.timestamp("ns", "Europe/Berlin")),
+    ]
+    assert len({tuple(ids([column])) for column in instants}) == 1
+    strings = [
+        pa.array(["x"] * 3),
+        pa.array(["x"] * 3, pa.large_string()),
+        pa.array(["x"] * 3).dictionary_encode(),
+    ]
+    assert len({tuple(ids([column])) for column in strings}) == 1
+
+
+def test_ids_of_a_timestamp_table_do_not_depend_on_its_unit() -> None:
+    table = events("a ##...", "b ...##", k="x")
+    query = situ.query(TEXT.replace("WITHIN 9", "WITHIN 9 days"))
+    found = set()
+    for unit in ("s", "ms", "us", "ns"):
+        time = pa.array(range(5), pa.int64()).cast(pa.timestamp("s", "UTC")).cast(pa.timestamp(unit, "UTC"))
+        given = table.set_column(1, "t", time)
+        (one,) = situ.match(given, query, match_id=True)["match_id"].to_pylist()
+        found.add(one)
+    assert len(found) == 1
+
+
+def test_no_matches_no_ids() -> None:
+    none = np.empty(0, np.int64)
+    assert match_ids(QUERY, [pa.array([], pa.string())], [none, none]).to_pylist() == []

@@ -1,0 +1,162 @@
+"""Random Spark SQL expressions of the documented subset, as text."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+Text = SearchStrategy[str]
+
+INTEGERS = ["i8", "i16", "i32", "j32", "i64", "j64", "only_null"]
+FLOATS = ["f32", "f64", "g64"]
+DECIMALS = ["d5", "d18", "d38", "e38"]
+# Spark looks lists of more than ten literals up in a set; from seventeen on so do we.
+LONG_LISTS = [
+    ", ".join(map(str, range(-3, 10))),
+    ", ".join([*map(str, range(100, 85, -1)), "-1", "NULL", "7"]),
+    ", ".join(["0.0", "1.5", *map(str, range(12))]),
+]
+
+number_literals: Text = st.sampled_from([
+    "0", "1", "-1", "2", "7", "100", "-128", "2147483647", "-2147483648", "2147483648", "9223372036854775807",
+    "0.0", "0.5", "1.5", "-2.25", "70.0", "8.0", "3.", "1.005", "12345678901234567890", "0.000001",
+    "1e0", "-1e0", "2.5e-1", "1e18", "1.0D", "0D", "3L", "2S", "5Y", "1.5F", "CAST('NaN' AS DOUBLE)",
+    "CAST('Infinity' AS DOUBLE)", "CAST(3 AS DECIMAL(20,5))", "1.5BD", "NULL",
+])  # fmt: skip
+string_literals: Text = st.sampled_from(["''", "'a'", "'ab'", "'ä'", "'10'", "'z\\n'", "NULL"])
+patterns: Text = st.sampled_from(
+    ["'%'", "''", "'a%'", "'%b'", "'_'", "'%\\\\%%'", "'a\\\\_b'", "'%ä%'", "'__%'", "'.*'", "'(a'", "'a%b%'"]
+)
+time_literals: Text = st.sampled_from([
+    "TIMESTAMP '1970-01-01 00:00:00'", "TIMESTAMP '2024-02-29 23:59:59.999999'", "DATE '2024-03-01'",
+    "TIMESTAMP '2024-03-01T01:00:00+01:00'", "TIMESTAMP_NTZ '2024-03-01 00:00:00'", "DATE '0001-01-01'",
+])  # fmt: skip
+time_strings: Text = st.sampled_from(["'2024-03-01'", "'1970-01-01'", "'2024-2-9'"])
+intervals: Text = st.sampled_from(
+    ["INTERVAL 5 MINUTES", "INTERVAL '1' DAY", "INTERVAL '1.5' SECOND", "INTERVAL 1 DAY 2 HOURS", "(ts - us)"]
+)
+comparisons: Text = st.sampled_from(["=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"])
+casts: Text = st.sampled_from(
+    [
+        "TINYINT",
+        "SMALLINT",
+        "INT",
+        "BIGINT",
+        "FLOAT",
+        "DOUBLE",
+        "DECIMAL(5,2)",
+        "DECIMAL(20,0)",
+        "DECIMAL(38,18)",
+    ]
+)
+
+
+def _of(template: str, *parts: Text) -> Text:
+    return st.tuples(*parts).map(lambda values: template.format(*values))
+
+
+def _many(template: str, part: Text, least: int = 2) -> Text:
+    return st.lists(part, min_size=least, max_size=4).map(lambda parts: template.format(", ".join(parts)))
+
+
+def _number_steps(numbers: Text) -> Text:
+    conditions = boolean_leaves(numbers)
+    return st.one_of(
+        _of("({} {} {})", numbers, st.sampled_from(["+", "-", "*", "/", "%", "div"]), numbers),
+        _of("({} {} {})", numbers, st.sampled_from(["+", "-", "*", "/"]), numbers),
+        _of("({} {} {})", numbers, st.sampled_from(["/", "%", "div"]), number_literals),
+        _of("(-({}))", numbers),
+        _of("ABS({})", numbers),
+        _of("ROUND({})", numbers),
+        _of("ROUND({}, {})", numbers, st.sampled_from(["0", "1", "2", "4", "-1", "-2", "-20", "17"])),
+        _of("FLOOR({})", numbers),
+        _of("CEIL({})", numbers),
+        _of("CAST({} AS {})", numbers, casts),
+        _of("CAST({} AS {})", conditions, casts),
+        _many("LEAST({})", numbers),
+        _many("GREATEST({})", numbers),
+        _many("COALESCE({})", numbers),
+        _of("NULLIF({}, {})", numbers, numbers),
+        _of("IF({}, {}, {})", conditions, numbers, numbers),
+        _of("CASE WHEN {} THEN {} WHEN {} THEN {} END", conditions, numbers, conditions, numbers),
+        _of("CASE {} WHEN {} THEN {} ELSE {} END", numbers, numbers, numbers, numbers),
+        _of("(CASE WHEN {0} <> 0 THEN {1} / {0} END)", numbers, numbers),
+    )
+
+
+def boolean_leaves(numbers: Text) -> Text:
+    return st.one_of(
+        st.sampled_from(["b", "c", "TRUE", "FALSE"]),
+        _of("({} {} {})", numbers, comparisons, numbers),
+        _of("({} IS NULL)", numbers),
+    )
+
+
+number_columns: Text = st.sampled_from(INTEGERS + FLOATS + DECIMALS)
+number_leaves: Text = st.one_of(number_columns, number_columns, number_literals)
+numbers: Text = st.recursive(number_leaves, _number_steps, max_leaves=5)
+
+strings: Text = st.recursive(
+    st.one_of(st.sampled_from(["s", "r"]), string_literals),
+    lambda texts: st.one_of(
+        _many("COALESCE({})", texts),
+        _many("GREATEST({})", texts),
+        _many("LEAST({})", texts),
+        _of("CASE WHEN b THEN {} ELSE {} END", texts, texts),
+        _of("NULLIF({}, {})", texts, texts),
+        st.sampled_from(["i64", "i8", "b"]).map("CAST({} AS STRING)".format),
+    ),
+    max_leaves=3,
+)
+
+times: Text = st.recursive(
+    st.one_of(st.sampled_from(["ts", "us", "ntz", "dt"]), time_literals),
+    lambda instants: st.one_of(
+        _of("({} {} {})", instants, st.sampled_from(["+", "-"]), intervals),
+        _many("COALESCE({})", instants),
+        _many("GREATEST({})", instants),
+        _of("CAST({} AS {})", instants, st.sampled_from(["DATE", "TIMESTAMP", "TIMESTAMP_NTZ"])),
+    ),
+    max_leaves=2,
+)
+
+
+def _boolean_steps(booleans: Text) -> Text:
+    return st.one_of(
+        _of("({} AND {})", booleans, booleans),
+        _of("({} OR {})", booleans, booleans),
+        _of("(NOT {})", booleans),
+        _of(
+            "({} {})",
+            booleans,
+            st.sampled_from(["IS TRUE", "IS NOT TRUE", "IS FALSE", "IS NULL", "IS NOT NULL"]),
+        ),
+        _of("({} {} {})", booleans, comparisons, booleans),
+        _of("COALESCE({}, {})", booleans, booleans),
+        _of("CASE WHEN {} THEN {} ELSE {} END", booleans, booleans, booleans),
+    )
+
+
+booleans: Text = st.recursive(
+    st.one_of(
+        st.sampled_from(["b", "c", "TRUE", "FALSE", "NULL"]),
+        _of("({} {} {})", numbers, comparisons, numbers),
+        _of("({} {} {})", number_columns, comparisons, st.sampled_from(["'5'", "'-1'", "'100'"])),
+        _of("({} {} {})", strings, comparisons, strings),
+        _of("({} {} {})", times, comparisons, times),
+        _of("({} {} {})", st.sampled_from(["ts", "ntz", "dt"]), comparisons, time_strings),
+        _of("({} {} {})", intervals, comparisons, intervals),
+        _of("({} BETWEEN {} AND {})", numbers, numbers, numbers),
+        _of("({} NOT BETWEEN {} AND {})", strings, strings, strings),
+        _of("({} {} ({}))", numbers, st.sampled_from(["IN", "NOT IN"]), _many("{}", number_leaves, 1)),
+        _of("({} IN ({}))", number_columns, st.sampled_from(LONG_LISTS)),
+        _of("({} IN ({}))", strings, _many("{}", strings, 1)),
+        _of("({} LIKE {})", strings, patterns),
+        _of("({} NOT LIKE {} ESCAPE '/')", strings, st.sampled_from(["'a/%%'", "'a/_b'", "'//'", "'%'"])),
+        _of("({} IS NOT NULL)", numbers),
+    ),
+    _boolean_steps,
+    max_leaves=4,
+)
+
+expressions: Text = st.one_of(numbers, booleans, strings, times, intervals)

@@ -1,0 +1,94 @@
+"""What cannot be promised to equal Spark's answer is refused, by name."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from expressions.support import POOLS, compiled, evaluate
+from situ.errors import OptionError, UnsupportedExpressionError
+
+SCHEMA = pa.schema([*((name, type_) for name, (type_, _) in POOLS.items()), ("raw", pa.binary())])
+
+REFUSED = [
+    ("sqrt(f64)", "the function SQRT"),
+    ("my_udf(i32)", "the function MY_UDF"),
+    ("s || r", "DPipe in 's || r'"),
+    ("i32 & 1", "BitwiseAnd"),
+    ("s RLIKE 'a'", "RegexpLike|REGEXP"),
+    ("s ILIKE 'a'", "ILike|ILIKE"),
+    ("s LIKE r", "LIKE with a pattern that is not a literal"),
+    ("s LIKE 'a\\\\b'", "escapes neither"),
+    ("s LIKE ANY ('a', 'b')", "Any"),
+    ("try_cast(i32 AS TINYINT)", "safe"),
+    ("CAST(s AS INT)", "CAST from string to int"),
+    ("CAST(f64 AS STRING)", "CAST from double to string"),
+    ("CAST(d18 AS FLOAT)", "CAST from decimal\\(18,6\\) to float"),
+    ("CAST(i32 AS TIMESTAMP)", "CAST from int to timestamp"),
+    ("CAST(i32 AS BINARY)", "CAST to BINARY"),
+    ("i32 = s", "CAST from string to bigint"),
+    ("i32 = 'seven'", "the text 'seven' as bigint"),
+    ("s + 1", "string \\+ int"),
+    ("b = 1", "comparing boolean with int"),
+    ("b + 1", "boolean \\+ int"),
+    ("i32 AND b", "AND over int instead of a boolean"),
+    ("CASE WHEN i32 THEN 1 END", "a condition over int"),
+    ("CASE WHEN b THEN 1 ELSE 'x' END", "CASE over int and string"),
+    ("raw = raw", "comparing binary"),
+    ("f64 div 2", "div of floating numbers"),
+    ("d18 div 2", "div of decimals"),
+    ("-d38", "- of decimal\\(38,10\\)"),
+    ("ABS(e38)", "abs of decimal\\(38,0\\)"),
+    ("FLOOR(d38)", "FLOOR of decimal\\(38,10\\)"),
+    ("FLOOR(f64, 1)", "decimals"),
+    ("ROUND(f64, i32)", "ROUND to a number of digits that is not an integer literal"),
+    ("ROUND(f32, 9)", "ROUND of a float to 9 digits"),
+    ("d38 = e38", "one type of at most 38 digits"),
+    ("d5 + 1L", "the typed literal CAST\\(1 AS BIGINT\\) beside a decimal"),
+    ("i32 = j32 < 3", "comparisons in a row"),
+    ("dt + INTERVAL 1 DAY", "date \\+ interval"),
+    ("ts + INTERVAL 1 MONTH", "INTERVAL '1' MONTH"),
+    ("ts - dt", "timestamp - date"),
+    ("ts > '2024-01-01 10:00:00 Europe/Berlin'", "as timestamp"),
+    ("GREATEST(i32)", "GREATEST of one value|GREATEST"),
+    ("s[0]", "Bracket"),
+    ("a.b", "table"),
+    ("i32 IN (SELECT 1)", "query"),
+    ("NULL + NULL", "void \\+ void"),
+]
+
+
+@pytest.mark.parametrize(("sql", "name"), REFUSED, ids=[sql for sql, _ in REFUSED])
+def test_refused_by_name_with_the_advice_to_use_spark(sql: str, name: str) -> None:
+    with pytest.raises(UnsupportedExpressionError, match=name) as caught:
+        compiled(sql, SCHEMA)
+    assert "Run the query on a Spark DataFrame" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "sql", ["ts = dt", "ts = ntz", "CAST(ts AS DATE)", "ts - us", "ts + INTERVAL 1 HOUR"]
+)
+def test_columns_are_not_moved_between_time_zones(sql: str) -> None:
+    assert compiled(sql, SCHEMA, time_zone="UTC") is not None
+    with pytest.raises(UnsupportedExpressionError, match="Europe/Berlin"):
+        compiled(sql, SCHEMA, time_zone="Europe/Berlin")
+
+
+def test_an_unknown_time_zone_is_an_option_error() -> None:
+    with pytest.raises(OptionError, match="Middle/Earth"):
+        compiled("ts = '1970-01-01'", SCHEMA, time_zone="Middle/Earth")
+
+
+def test_a_column_spark_has_no_type_for_is_refused() -> None:
+    with pytest.raises(UnsupportedExpressionError, match="uint64"):
+        compiled("u > 1", pa.schema([("u", pa.uint64())]))
+
+
+@pytest.mark.parametrize("sql", ["CAST(x AS DECIMAL(38,2))", "ROUND(x, -2)"])
+def test_digits_that_depend_on_the_version_of_java_are_refused_when_they_occur(sql: str) -> None:
+    column = pa.array([2.0**53, None, 2.0**60])
+    table = pa.table({"x": column, "small": pa.array([True, True, False])})
+    assert evaluate(sql, table.slice(0, 2))[1] is None
+    assert evaluate(f"CASE WHEN small THEN {sql} END", table)[1:] == [None, None]
+    with pytest.raises(UnsupportedExpressionError, match="depend on the version of Java"):
+        evaluate(sql, table)

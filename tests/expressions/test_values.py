@@ -1,0 +1,228 @@
+"""Answers that can be read off, one line per rule; test_against_spark asks Spark for the same lines."""
+
+from __future__ import annotations
+
+from decimal import Decimal as D
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from expressions.support import INF, NAN, compiled, evaluate, same
+from situ.errors import ExpressionError
+
+ROW = pa.table(
+    {
+        "i": pa.array([7], pa.int32()),
+        "big": pa.array([2**63 - 1], pa.int64()),
+        "low": pa.array([-(2**63)], pa.int64()),
+        "tiny": pa.array([127], pa.int8()),
+        "zero": pa.array([0], pa.int32()),
+        "x": pa.array([1.005]),
+        "nan": pa.array([NAN]),
+        "minus_zero": pa.array([-0.0]),
+        "f": pa.array([0.1], pa.float32()),
+        "d": pa.array([D("12.35")], pa.decimal128(10, 2)),
+        "wide": pa.array([D(10**38 - 1)], pa.decimal128(38, 0)),
+        "s": ["a%b"],
+        "yes": [True],
+        "no": [False],
+        "nothing": pa.array([None], pa.int32()),
+        "unknown": pa.array([None], pa.bool_()),
+        "ts": pa.array([86_400_000_000], pa.timestamp("us", tz="UTC")),
+        "day": pa.array([1], pa.date32()),
+        "gap": pa.array([300_000_000], pa.duration("us")),
+    }
+)
+
+BOTH: list[tuple[str, Any]] = [
+    # comparison
+    ("nan > 1e308", True),
+    ("nan = nan", True),
+    ("nan < 1", False),
+    ("minus_zero = 0", True),
+    ("f = 0.1", False),
+    ("f = CAST(0.1 AS FLOAT)", True),
+    ("i > 6.5", True),
+    ("big > 9223372036854775806.5", True),
+    ("big < 9223372036854775808", True),
+    ("nothing = nothing", None),
+    ("nothing <=> nothing", True),
+    ("nothing IS DISTINCT FROM 1", True),
+    ("i = '7'", True),
+    ("ts = '1970-01-02'", True),
+    ("ts = day", True),
+    ("ts > TIMESTAMP '1970-01-01 23:59:59.999999'", True),
+    ("ts = TIMESTAMP '1970-01-02T01:00:00+01:00'", True),
+    ("'Z' < 'a'", True),
+    ("'é' > 'z'", True),
+    # logic
+    ("unknown AND no", False),
+    ("unknown OR yes", True),
+    ("unknown AND yes", None),
+    ("NOT unknown", None),
+    ("unknown IS NOT TRUE", True),
+    ("unknown IS FALSE", False),
+    ("nothing IS NULL", True),
+    ("isnotnull(nothing)", False),
+    ("nothing IN (1, 2)", None),
+    ("i IN (7, NULL)", True),
+    ("i IN (8, NULL)", None),
+    ("i NOT IN (8, 9)", True),
+    ("nan IN (1.5e0, CAST('NaN' AS DOUBLE))", True),
+    ("i BETWEEN 7 AND nothing", None),
+    ("i NOT BETWEEN 8 AND nothing", True),
+    # text
+    ("s LIKE 'a\\\\%b'", True),
+    ("s LIKE 'a_b'", True),
+    ("s LIKE 'a/%b' ESCAPE '/'", True),
+    ("s NOT LIKE '%c%'", True),
+    ("s LIKE 'A%'", False),
+    ("r'a\\b' = 'a\\\\b'", True),
+    # arithmetic
+    ("i / 2", 3.5),
+    ("i div 2", 3),
+    ("-i div 2", -3),
+    ("-i % 4", -3),
+    ("i % -4", 3),
+    ("1.0 / 3", D("0.333333")),
+    ("d + 1", D("13.35")),
+    ("d * 1.5", D("18.525")),
+    ("d / 3", D("4.116667")),
+    ("d % 5", D("2.35")),
+    ("i * 1.5", D("10.5")),
+    ("f * 2", 0.20000000298023224),
+    # functions
+    ("ROUND(x, 2)", 1.01),
+    ("ROUND(-2.5e0)", -3.0),
+    ("ROUND(-0.4e0)", 0.0),
+    ("ROUND(1250, -2)", 1300),
+    ("ROUND(d, 1)", D("12.4")),
+    ("FLOOR(-1.5)", D("-2")),
+    ("FLOOR(x)", 1),
+    ("CEIL(nan)", 0),
+    ("ABS(-2.5)", D("2.5")),
+    ("LEAST(3, nothing, 2)", 2),
+    ("GREATEST(1e0, nan)", NAN),
+    ("COALESCE(nothing, 1.5)", D("1.5")),
+    ("NULLIF(i, 7)", None),
+    ("IF(unknown, 1, 2)", 2),
+    ("CASE i WHEN 7 THEN 'seven' END", "seven"),
+    ("CASE WHEN no THEN 1 END", None),
+    # casts
+    ("CAST(1.005e0 AS DECIMAL(10,2))", D("1.01")),
+    ("CAST(nan AS DECIMAL(5,2))", None),
+    ("CAST(d AS INT)", 12),
+    ("CAST(-d AS INT)", -12),
+    ("CAST(yes AS DOUBLE)", 1.0),
+    ("CAST(i AS STRING)", "7"),
+    ("CAST(no AS STRING)", "false"),
+    ("CAST(ts AS BIGINT)", 86_400),
+    ("CAST('-Infinity' AS DOUBLE)", -INF),
+    # time
+    ("gap > INTERVAL '4' MINUTE", True),
+    ("(ts - INTERVAL 1 DAY) = TIMESTAMP '1970-01-01'", True),
+    ("(ts + gap) - ts = gap", True),
+]
+
+
+@pytest.mark.parametrize(("sql", "expected"), BOTH, ids=[sql for sql, _ in BOTH])
+@pytest.mark.parametrize("ansi", [True, False], ids=["ansi", "lenient"])
+def test_value(sql: str, expected: Any, ansi: bool) -> None:
+    (found,) = evaluate(sql, ROW, ansi=ansi)
+    assert same(found, expected), found
+
+
+ERRORS: list[tuple[str, Any, str]] = [
+    ("i / zero", None, "divides by zero"),
+    ("i / 0.0", None, "divides by zero"),
+    ("i % zero", None, "divides by zero"),
+    ("i div zero", None, "divides by zero"),
+    ("x / minus_zero", None, "divides by zero"),
+    ("big + 1", -(2**63), "9223372036854775807 \\+ 1 does not fit bigint"),
+    ("low - 1", 2**63 - 1, "does not fit bigint"),
+    ("big * 2", -2, "does not fit bigint"),
+    ("low * -1", -(2**63), "does not fit bigint"),
+    ("low div -1", -(2**63), "does not fit bigint"),
+    ("-low", -(2**63), "does not fit bigint"),
+    ("ABS(low)", -(2**63), "does not fit bigint"),
+    ("tiny + CAST(1 AS TINYINT)", -128, "does not fit tinyint"),
+    ("ROUND(big, -1)", -(2**63) + 2, "does not fit bigint"),
+    ("CAST(big AS INT)", -1, "cannot be cast to int"),
+    ("CAST(nan AS INT)", 0, "cannot be cast to int"),
+    ("CAST(1e10 AS INT)", 2**31 - 1, "cannot be cast to int"),
+    ("CAST(300 AS TINYINT)", 44, "cannot be cast to tinyint"),
+    ("CAST(1e300 AS DECIMAL(38,0))", None, "does not fit decimal\\(38,0\\)"),
+    ("wide + 1", None, "does not fit decimal\\(38,0\\)"),
+    ("FLOOR(1e19)", 2**63 - 1, "does not fit bigint"),
+]
+
+
+@pytest.mark.parametrize(("sql", "lenient", "message"), ERRORS, ids=[sql for sql, _, _ in ERRORS])
+def test_ansi_raises_where_lenient_gives_null_or_wraps(sql: str, lenient: Any, message: str) -> None:
+    assert evaluate(sql, ROW, ansi=False) == [lenient]
+    with pytest.raises(ExpressionError, match=message):
+        evaluate(sql, ROW, ansi=True)
+
+
+TYPES: list[tuple[str, pa.DataType]] = [
+    ("1", pa.int32()),
+    ("2147483648", pa.int64()),
+    ("-2147483648", pa.int32()),
+    ("1L", pa.int64()),
+    ("1.0", pa.decimal128(2, 1)),
+    ("1.", pa.decimal128(1, 0)),
+    ("0.05", pa.decimal128(2, 2)),
+    ("1e0", pa.float64()),
+    ("1.0D", pa.float64()),
+    ("1.5F", pa.float32()),
+    ("99999999999999999999", pa.decimal128(20, 0)),
+    ("d + 1", pa.decimal128(11, 2)),
+    ("d + i", pa.decimal128(13, 2)),
+    ("d * d", pa.decimal128(21, 4)),
+    ("d / d", pa.decimal128(23, 13)),
+    ("wide * wide", pa.decimal128(38, 0)),
+    ("tiny + tiny", pa.int8()),
+    ("tiny + 1", pa.int32()),
+    ("i div 2", pa.int64()),
+    ("FLOOR(x)", pa.int64()),
+    ("COALESCE(i, 1.5)", pa.decimal128(11, 1)),
+    ("ts - ts", pa.duration("us")),
+    ("NULL / d", pa.float64()),
+    ("d / NULL", pa.decimal128(23, 13)),
+    ("NULL + d", pa.decimal128(11, 2)),
+    ("NULL", pa.null()),
+]
+
+
+@pytest.mark.parametrize(("sql", "type_"), TYPES, ids=[sql for sql, _ in TYPES])
+def test_type(sql: str, type_: pa.DataType) -> None:
+    assert compiled(sql, ROW.schema).type == type_
+
+
+def test_an_integer_beside_a_float_widens_to_double_only_under_ansi() -> None:
+    assert compiled("i + f", ROW.schema, ansi=True).type == pa.float64()
+    assert compiled("i + f", ROW.schema, ansi=False).type == pa.float32()
+
+
+@pytest.mark.parametrize(
+    ("zone", "instant"),
+    [
+        ("UTC", 0),
+        ("+02:00", -7_200_000_000),
+        ("America/New_York", 18_000_000_000),
+    ],
+)
+def test_timestamp_literals_are_read_in_the_time_zone(zone: str, instant: int) -> None:
+    table = pa.table({"ts": pa.array([instant], pa.timestamp("us", tz="UTC"))})
+    assert evaluate("ts = TIMESTAMP '1970-01-01 00:00:00'", table, time_zone=zone) == [True]
+    assert evaluate("ts = '1970-01-01'", table, time_zone=zone) == [True]
+    assert evaluate("ts = DATE '1970-01-01'", table, time_zone=zone) == [True]
+
+
+def test_local_times_around_a_clock_change_are_read_as_java_reads_them() -> None:
+    # Berlin, 2024: 02:30 on 31 March does not exist (read as 03:30 CEST),
+    # on 27 October it comes twice (the first is meant).
+    table = pa.table({"ts": pa.array([1711848600_000_000, 1729989000_000_000], pa.timestamp("us", tz="UTC"))})
+    assert evaluate("ts = '2024-03-31 02:30:00'", table, time_zone="Europe/Berlin") == [True, False]
+    assert evaluate("ts = '2024-10-27 02:30:00'", table, time_zone="Europe/Berlin") == [False, True]

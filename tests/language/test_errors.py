@@ -1,0 +1,241 @@
+"""Every mistake has an error of its own that marks the place and says what to type instead."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import situ
+from situ import errors
+from situ.errors import QueryError, SituError, Span, caret_lines
+from situ.language import query
+
+AB = "FROM t DEFINE A AS a, B AS b PATTERN"
+ABC = "FROM t DEFINE A AS a, B AS b, C AS c PATTERN"
+A = "FROM t DEFINE A AS"
+INTERVALS = "FROM INTERVALS t STARTING s ENDING e"
+
+# text, error, what the carets stand under, a part of the message or hint
+MISTAKES = [
+    ("SELECT * FROM cars", "QuerySyntaxError", "SELECT", "begin with FROM"),
+    ("", "QuerySyntaxError", "", "begins with FROM"),
+    ("FROM", "QuerySyntaxError", "FROM", "missing after FROM"),
+    ("FROM t", "QuerySyntaxError", "FROM t", "DEFINE is missing"),
+    ("FROM t DEFNE A AS a", "QuerySyntaxError", "DEFNE", 'did you mean "DEFINE"'),
+    ("FROM t GROUP BY x DEFINE A AS a", "QuerySyntaxError", "GROUP", "PARTITION BY"),
+    ("FROM t PARTITION x DEFINE A AS a", "QuerySyntaxError", "PARTITION", "write PARTITION BY"),
+    ("FROM t JOIN u DEFINE A AS a", "QuerySyntaxError", "JOIN", "join or union"),
+    ("FROM t, u DEFINE A AS a", "QuerySyntaxError", ",", "join or union"),
+    (f"{A} a WITHIN 5s WITHIN 6s", "QuerySyntaxError", "WITHIN", "twice"),
+    (f"{A} a FROM u", "QuerySyntaxError", "FROM", "twice"),
+    ("FROM t ORDER BY x DESC DEFINE A AS a", "QuerySyntaxError", "DESC", "ascending"),
+    ("FROM t PARTITION BY upper(x) DEFINE A AS a", "QuerySyntaxError", "(", "compute anything else"),
+    ("FROM t PARTITION BY x.y DEFINE A AS a", "QuerySyntaxError", "x.y", "field of one"),
+    ("FROM t PARTITION BY x, X DEFINE A AS a", "QuerySyntaxError", "x, X", "twice"),
+    (f"{A} a EMIT LATE", "QuerySyntaxError", "LATE", "EARLY reports"),
+    ("FROM t DEFINE A speed > 70", "QuerySyntaxError", "speed", "expected AS"),
+    ("FROM t DEFINE A AS a, PATTERN A before B", "QuerySyntaxError", ",", "no comma after the last"),
+    ("FROM t DEFINE A AS a B AS b PATTERN A before B", "QuerySyntaxError", "B", "comma is missing"),
+    (A, "QuerySyntaxError", "AS", "missing after"),
+    (f"{A} (x > 1", "QuerySyntaxError", "(", "never closed"),
+    (f"{A} x > 1)", "QuerySyntaxError", ")", "nothing open"),
+    (f"{A} f(x] > 1", "QuerySyntaxError", "]", "needs a )"),
+    (f"{A} x = 'abc", "QuerySyntaxError", "'", "no end"),
+    (f"{A} x = `abc", "QuerySyntaxError", "`", "no end"),
+    (f"{A} x > 1 /* abc", "QuerySyntaxError", "/*", "no end"),
+    (f"{A} `` > 1", "QuerySyntaxError", "``", "empty"),
+    (f"{A} name = \u201cx\u201d", "QuerySyntaxError", "\u201c", "type ' instead"),
+    (f"{A} x > > 3", "QuerySyntaxError", ">", "value on its left"),
+    (f"{A} x >", "QuerySyntaxError", ">", "not complete"),
+    (f"{A} x => 3", "QuerySyntaxError", "=>", "write >="),
+    (f"{A} x =< 3", "QuerySyntaxError", "<", "write <="),
+    (f"{A} x > 1 && y", "QuerySyntaxError", "&", "write AND"),
+    (f"{A} 5 < x < 70", "QuerySyntaxError", "5 < x < 70", "5 < speed AND speed < 70"),
+    (f"{A} x is high", "QuerySyntaxError", "high", "'high'"),
+    (f"{A} x y", "QuerySyntaxError", "y", "expected an operator"),
+    (f"{A} name 'x'", "QuerySyntaxError", "'x'", "write name = 'x'"),
+    (f"{A} x > ?", "QuerySyntaxError", "?", "parameter"),
+    (f"{A} x > 1 PATERN A", "QuerySyntaxError", "PATERN", 'did you mean "PATTERN"'),
+    (f"{A} abs(x, y, z) > 1", "QuerySyntaxError", ")", "too many or too few arguments"),
+    (f"{A} x > 8m/s2 AT LEAST 5s", "NumberUnitError", "8m/s2", "units are not part of a number"),
+    (f"{A} x > 70 mph", "NumberUnitError", "70 mph", "70 /* mph */"),
+    (f"{A} x > 8km/h", "NumberUnitError", "8km/h", "8 /* km/h */"),
+    (f"{A} x > 5and y", "QuerySyntaxError", "and", "space is missing"),
+    (f"{A} x > 70 FOR 5 seconds", "DurationError", "seconds", "AT LEAST 5 seconds"),
+    (f"{A} x AT LEAST", "QuerySyntaxError", "LEAST", "AT LEAST needs a duration"),
+    (f"{A} x AT LEAST five minutes", "DurationError", "five", "number and a unit"),
+    (f"{A} x AT LEAST -5s", "DurationError", "-", "sign"),
+    (f"{A} x AT LEAST 0.5 us", "DurationError", "0.5 us", "whole number of microseconds"),
+    (f"{A} x AT LEAST 1.5", "DurationError", "1.5", "whole number of ticks"),
+    (f"{A} x AT LEAST 1e30 days", "DurationError", "1e30 days", "longer than time"),
+    (f"{A} x AT LEAST 1e999999999 days", "DurationError", "1e999999999 days", "longer than time"),
+    (f"{A} x AT LEAST 5s AND y > 1", "DurationError", "AND", "conditions go before AT"),
+    (f"{A} x AT LEAST 5s AT MOST 6s", "DurationError", "AT", "BETWEEN"),
+    (f"{A} x BETWEEN 5s", "DurationError", "s", "two durations"),
+    (f"{A} x BETWEEN 4s AND 30s AND y", "DurationError", "AND", "duration ends"),
+    (f"{A} x AT LEAST 1 hour 30", "DurationError", "30", "no unit"),
+    (f"{A} x AT LEAST INTERVAL '1:30' MINUTE TO SECOND", "DurationError", None, "several fields"),
+    ("FROM t WHERE x AT LEAST 5s DEFINE A AS a", "DurationError", "AT LEAST 5s", "no duration"),
+    (f"{A} x WITHIN 5 mintues", "UnknownDurationUnitError", "mintues", 'did you mean "minutes"'),
+    (f"{A} x WITHIN 5 months", "UnknownDurationUnitError", "months", "30 days"),
+    (f"{A} x WITHIN 5 parsecs", "UnknownDurationUnitError", "parsecs", "units are microseconds"),
+    (f"{A} x BETWEEN 30s AND 4s",
+     "DurationBoundsError", "BETWEEN 30s AND 4s", "BETWEEN 4 seconds AND 30 seconds"),
+    (f"{A} x AT LEAST 5 WITHIN 5 minutes",
+     "MixedDurationsError", "WITHIN 5 minutes", "give all of them units"),
+    (f"{A} x AT LEAST 10 min WITHIN 5 min", "WindowTooShortError", "WITHIN 5 min", "longer than 10 minutes"),
+    (f"{AB} A before b", "UnknownSymbolError", "b", 'did you mean "B"'),
+    (f"{A} a RETURN avg(B.x) AS x", "UnknownSymbolError", "B", "the symbols are A"),
+    (f"{AB} A overlap B", "UnknownRelationError", "overlap", 'did you mean "overlaps"'),
+    (f"{AB} A overlapd-by B", "UnknownRelationError", "overlapd-by", 'did you mean "overlapped-by"'),
+    (f"{AB} A xyzzy B", "UnknownRelationError", "xyzzy", "the relations are before"),
+    (f"{AB} A.start < B.ts", "UnknownEndpointError", "A.start", "did you mean A.ts"),
+    (f"{AB} A.speed < B.speed", "UnknownEndpointError", "A.speed", "in the conditions of DEFINE"),
+    (f"{AB} A before B OR A meets B", "QuerySyntaxError", "OR", "separated by ;"),
+    (f"{AB} A meets, overlaps B", "QuerySyntaxError", ",", "alternatives with ;"),
+    (f"{AB} A and B", "QuerySyntaxError", "and", "name a relation"),
+    (f"{AB} A -> B", "QuerySyntaxError", "->", "followed-by"),
+    (f"{AB} A = B", "QuerySyntaxError", "=", "equals"),
+    (f"{AB} NOT A before B", "QuerySyntaxError", "NOT", "list the relations"),
+    (f"{AB} A.ts < 5", "QuerySyntaxError", "5", "compared with endpoints"),
+    (f"{AB} A.te - A.ts > 5", "QuerySyntaxError", "-", "AT LEAST"),
+    (f"{AB} A.ts <> B.ts", "QuerySyntaxError", "<>", "A.ts < B.ts; A.ts > B.ts"),
+    (f"{AB} A before B.ts", "QuerySyntaxError", "B.ts", "join the two with AND"),
+    (f"{AB} A before B AND", "QuerySyntaxError", "", "expected a symbol"),
+    (f"{A} a PATTERN A", "QuerySyntaxError", "", "leave it out"),
+    (f"{A} a PATTERN", "QuerySyntaxError", "PATTERN", "A overlaps B"),
+    ("FROM t DEFINE A AS a, A AS b", "DuplicateSymbolError", "A", "defined twice"),
+    (f"{ABC} A before B", "UnusedSymbolError", "C", "remove the definition of C"),
+    ("FROM t DEFINE A AS a, B AS b, C AS c, D AS d PATTERN A meets B AND C meets D",
+     "DisconnectedPatternError", "C",
+     "nothing relates C, D to A, B"),
+    (f"{AB} A.ts < A.te AND B.ts < B.te", "DisconnectedPatternError", "B", "nothing relates B to A"),
+    (f"{AB} A before B AND B before A",
+     "InconsistentPatternError", "B before A", '"A before B" and "B before A"'),
+    (f"{ABC} A before B AND B before C AND C during A", "InconsistentPatternError", "C during A",
+     'because of "A before B" and "B before C"'),
+    (f"{AB} A.ts > A.te AND A before B", "InconsistentPatternError", "A.ts > A.te", "starts before it ends"),
+    (f"{A} a PATTERN A before A", "SelfRelationError", "A before A", "define it twice"),
+    (f"{ABC} A before B; A before C AND B before C", "AlternativesError", "A before C", "join constraints"),
+    (f"{AB} A before B; A.ts < A.te", "AlternativesError", None, "always true"),
+    (f"{A} a RETURN A.ts AS x, A.te AS X", "DuplicateNameError", "X", "the item x"),
+    ("FROM t PARTITION BY p DEFINE A AS a RETURN A.ts AS P", "DuplicateNameError", "P", "partition column p"),
+    (f"{A} a RETURN A.ts AS match_time", "DuplicateNameError", "match_time", "situ adds"),
+    ("FROM t DEFINE A AS x, a AS y PATTERN A before a",
+     "DuplicateNameError", None, "list the items in RETURN"),
+    (f"{A} a RETURN avg(A.x)", "ReturnItemError", "avg(A.x)", "avg(A.x) AS avg_A_x"),
+    (f"{A} a RETURN A.ts x", "ReturnItemError", "x", "A.ts AS x"),
+    (f"{A} a RETURN A.x AS x", "ReturnItemError", "A.x", "first(A.x)"),
+    (f"{A} a RETURN x AS x", "ReturnItemError", "x", "first(A.x)"),
+    (f"{A} a RETURN A AS x", "ReturnItemError", "A", "count(A)"),
+    (f"{A} a RETURN avg(x) AS x", "ReturnItemError", "x", "avg(A.x)"),
+    (f"{A} a RETURN avg(A.x * 2) AS x", "ReturnItemError", "A.x * 2", "compute with the result"),
+    (f"{A} a RETURN avg(max(A.x)) AS x", "ReturnItemError", "max(A.x)", "cannot be nested"),
+    (f"{A} a RETURN count(*) AS x", "ReturnItemError", "count(*)", "count(A)"),
+    (f"{A} a RETURN count(DISTINCT A.x) AS x", "ReturnItemError", "DISTINCT", "takes no"),
+    (f"{A} a RETURN max(A.ts) AS x", "ReturnItemError", "A.ts", "A.`ts`"),
+    (f"{A} a RETURN *, A.ts AS x", "ReturnItemError", "*", "alone"),
+    (f"{A} a RETURN A.ts AS x,", "QuerySyntaxError", "RETURN", "none after the last"),
+    (f"{A} a RETURN A.ts AS", "QuerySyntaxError", "AS", "name after AS"),
+    (f"{A} a RETURN meen(A.x) AS x", "UnknownAggregateError", "meen", 'did you mean "mean"'),
+    (f"{A} a RETURN median(A.x) AS x", "UnknownAggregateError", "median", "the aggregates are first"),
+    (f"{A} a RETURN max(A.x) OVER () AS x", "ForbiddenExpressionError", "OVER", "takes no OVER"),
+    (f"{A} a RETURN rand() AS x", "ForbiddenExpressionError", "rand", "not determined by the row"),
+    (f"{A} x > 1 AND A.te > 5", "EndpointInConditionError", "A.te", "AT LEAST"),
+    ("FROM t WHERE A.duration > 5 DEFINE A AS a", "EndpointInConditionError", "A.duration", "PATTERN"),
+    (f"{A} avg(x) > 5", "AggregateInConditionError", "avg", "TPStream"),
+    (f"{A} x > max(A.x)", "AggregateInConditionError", "max", "greatest"),
+    ("FROM t WHERE count(*) > 5 DEFINE A AS a", "AggregateInConditionError", "count", "one row"),
+    (f"{A} rand() > 0.5", "ForbiddenExpressionError", "rand", "calls rand"),
+    (f"{A} x > now()", "ForbiddenExpressionError", "now", "calls now"),
+    (f"{A} x > unix_timestamp()", "ForbiddenExpressionError", "unix_timestamp", "calls unix_timestamp"),
+    (f"{A} x > CURRENT_DATE", "ForbiddenExpressionError", "CURRENT_DATE", "calls current_date"),
+    (f"{A} lag(x) > 1", "ForbiddenExpressionError", "lag", "window function lag"),
+    (f"{A} my_rank(x) OVER (ORDER BY y) > 1", "ForbiddenExpressionError", "OVER", "window function"),
+    (f"{A} explode(x) > 1", "ForbiddenExpressionError", "explode", "many rows of one"),
+    (f"{A} x > (SELECT max(y) FROM u)", "ForbiddenExpressionError", "SELECT", "subquery"),
+    (f"{A} x IN (SELECT y FROM u)", "ForbiddenExpressionError", "SELECT", "subquery"),
+    (f"{A} {'(' * 201}x{')' * 201}", "NestingError", "(", "200 levels"),
+    ("FROM t DEFINE " + ", ".join(f"S{n} AS x" for n in range(65)),
+     "TooManySymbolsError", "S64", "64 symbols"),
+    ("FROM INTERVALS t DEFINE A AS a", "IntervalQueryError", None, "needs STARTING"),
+    ("FROM t STARTING s ENDING e DEFINE A AS a", "IntervalQueryError", "STARTING", "FROM INTERVALS t"),
+    (f"{INTERVALS} PATTERN A before B", "IntervalQueryError", None, "which interval is what"),
+    (f"{INTERVALS} SYMBOL BY k", "IntervalQueryError", None, "those of PATTERN"),
+    (f"{INTERVALS} SYMBOL BY k DEFINE A AS a", "IntervalQueryError", "DEFINE", "either from the column"),
+    (f"{INTERVALS} SYMBOL BY k ORDER BY s PATTERN A before B", "IntervalQueryError", "BY", "no ORDER BY"),
+    (f"{INTERVALS} SYMBOL BY k PATTERN A follows B",
+     "IntervalQueryError", "A follows B", "use before or after"),
+    ("FROM INTERVALS t STARTING s ENDING s DEFINE A AS a", "IntervalQueryError", "s", "same column"),
+    (f"{INTERVALS}, f DEFINE A AS a", "QuerySyntaxError", "e, f", "one column"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "marked", "said"), MISTAKES, ids=[text[:60] for text, *_ in MISTAKES]
+)
+def test_mistakes(text: str, kind: str, marked: str | None, said: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        query(text)
+    error = caught.value
+    assert type(error).__name__ == kind, str(error)
+    assert said in str(error)
+    assert error.text == text
+    assert error.span is not None
+    if marked is not None:
+        assert text[error.span.start : error.span.end] == marked
+    assert "^" in str(error)
+
+
+def test_every_class_for_query_text_has_a_mistake_that_raises_it() -> None:
+    raised = {kind for _, kind, _, _ in MISTAKES}
+    classes = {cls.__name__ for cls in subclasses(QueryError) if not issubclass(cls, errors.BindError)}
+    assert classes == raised
+
+
+def subclasses(root: type[Exception]) -> set[type[Exception]]:
+    return {deeper for child in root.__subclasses__() for deeper in {child, *subclasses(child)}}
+
+
+def test_every_error_is_documented() -> None:
+    for module in pkgutil.walk_packages(situ.__path__, "situ."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
+    headings = set(re.findall(r"^#+ `(\w+)`", page, re.M))
+    public = {cls.__name__ for cls in subclasses(SituError)} | {"SituError"}
+    assert public - headings == set()
+    assert headings - public == set()
+
+
+@pytest.mark.parametrize(("text", "kind", "marked", "said"), MISTAKES[::20])
+def test_errors_survive_pickling(text: str, kind: str, marked: str | None, said: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        query(text)
+    restored = pickle.loads(pickle.dumps(caught.value))
+    assert type(restored) is type(caught.value)
+    assert str(restored) == str(caught.value)
+
+
+def test_the_caret_stands_under_wide_characters_and_tabs() -> None:
+    assert caret_lines("\t速度 > oops", Span(6, 10)) == ["  line 1:  速度 > oops", "                  ^^^^"]
+
+
+def test_the_caret_names_the_line() -> None:
+    assert caret_lines("a\nbb cc\nd", Span(5, 7)) == ["  line 2: bb cc", "             ^^"]
+
+
+def test_a_long_line_is_cut_around_the_caret() -> None:
+    line, carets = caret_lines("x" * 500 + "OOPS" + "y" * 500, Span(500, 504))
+    assert len(line) < 130
+    assert line[carets.index("^") : carets.index("^") + 4] == "OOPS"
+    assert line.endswith("...")
+
+
+def test_a_caret_at_the_end_of_the_text() -> None:
+    assert caret_lines("abc", Span(3, 3)) == ["  line 1: abc", "             ^"]

@@ -1,0 +1,82 @@
+"""SEM 8.1, 6.4: which rows of a stream are applied (its matches are those of these rows), late or waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import NamedTuple
+
+from oracles.question import Row
+
+
+class Outcome(NamedTuple):
+    applied: list[Row]  # in arrival order
+    late: list[Row]
+    waiting: list[Row]  # what `flush` would still apply
+
+
+def outcome(
+    batches: Sequence[Sequence[Row]],
+    instant: Callable[[Row], int],
+    partition: Callable[[Row], Hashable],
+    delay: int | None = None,
+    largest_waits: bool = False,
+    advances: Mapping[int, int] | None = None,
+) -> Outcome:
+    """What became of the rows after the last batch.
+
+    `advances` says after which batches the clock is moved by hand, and to which instant: all before it is
+    complete then, in every partition.
+
+    `delay` makes a watermark: the largest instant of earlier batches minus it. Without one each batch is
+    processed to its end, except that for intervals (`largest_waits`) the rows of a partition's largest
+    instant wait for a larger one.
+    """
+    horizon: dict[Hashable, int] = {}
+    became = Outcome([], [], [])
+    seen = complete = None
+    for i, batch in enumerate(batches):
+        if delay is not None and seen is not None:
+            complete = largest(complete, seen - delay)
+        for row in batch:
+            passed = delay is None and partition(row) in horizon and instant(row) <= horizon[partition(row)]
+            is_late = passed or (complete is not None and instant(row) < complete)
+            (became.late if is_late else became.waiting).append(row)
+            seen = largest(seen, instant(row))
+        apply(became, horizon, instant, partition, complete, delay is None, largest_waits)
+        if advances and i in advances:
+            complete = largest(complete, advances[i])
+            apply(became, horizon, instant, partition, complete, False, largest_waits)
+    return became
+
+
+def apply(
+    became: Outcome,
+    horizon: dict[Hashable, int],
+    instant: Callable[[Row], int],
+    partition: Callable[[Row], Hashable],
+    complete: int | None,
+    at_once: bool,
+    largest_waits: bool,
+) -> None:
+    """Move from waiting to applied what is before `complete`, and `at_once` what need not wait at all."""
+    newest = {key: max(map(instant, rows)) for key, rows in grouped(became.waiting, partition).items()}
+    still: list[Row] = []
+    for row in became.waiting:
+        is_ready = at_once and (not largest_waits or instant(row) < newest[partition(row)])
+        if is_ready or (complete is not None and instant(row) < complete):
+            became.applied.append(row)
+            horizon[partition(row)] = largest(horizon.get(partition(row)), instant(row))
+        else:
+            still.append(row)
+    became.waiting[:] = still
+
+
+def largest(known: int | None, new: int) -> int:
+    return new if known is None else max(known, new)
+
+
+def grouped(rows: Sequence[Row], key: Callable[[Row], Hashable]) -> dict[Hashable, list[Row]]:
+    groups: dict[Hashable, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups

@@ -1,0 +1,250 @@
+"""What explain says, and that nothing in a query can break out of it."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from situ.algebra.certainty import Admissible
+from situ.algebra.relations import NAMES
+from situ.language.ast import Constraint, Duration, Expression, IntervalSource, Query, Symbol
+from situ.plan.explain import Actuals, Explanation, describe_duration, explain_query
+from situ.plan.pattern import admissible_of, reduce_pattern, relation_matrix
+
+
+def sql(text: str) -> Expression:
+    return Expression(text, ())
+
+
+def bits(names: str) -> int:
+    result = 0
+    for name in names.split(";"):
+        result |= NAMES[name]
+    return result
+
+
+SECONDS = 1_000_000
+DRIVER = Query(
+    source="cars",
+    symbols=(
+        Symbol("A", sql("accel > 8"), Duration(5 * SECONDS, True)),
+        Symbol("B", sql("speed > 70")),
+        Symbol("C", sql("accel < -9"), None, Duration(3 * SECONDS, True)),
+    ),
+    constraints=(
+        Constraint("A", "B", bits("meets;overlaps;starts;during")),
+        Constraint("A", "C", bits("before;after")),
+        Constraint("B", "C", bits("contains;met-by")),
+    ),
+    order_by=("ts",),
+    partition_by=("car_id",),
+    within=Duration(300 * SECONDS, True),
+)
+
+
+def text_of(query: Query) -> str:
+    return str(explain_query(query))
+
+
+def test_the_query_is_told_in_words() -> None:
+    text = text_of(DRIVER)
+    assert "events of cars, in order of ts, separately for each car_id" in text
+    assert "EMIT EARLY" in text
+    assert "at most 5 minutes may pass" in text
+
+
+@pytest.mark.parametrize(
+    ("symbol", "expected"),
+    [
+        ("A", ["accel > 8", "at least 5 seconds", "once it has lasted long enough"]),
+        ("B", ["speed > 70", "any time", "from its start"]),
+        ("C", ["accel < -9", "at most 3 seconds", "once it has ended"]),
+    ],
+)
+def test_every_symbol_has_its_line(symbol: str, expected: list[str]) -> None:
+    (line,) = [line for line in text_of(DRIVER).splitlines() if line.startswith(f"  {symbol}  ")]
+    assert all(part in line for part in expected)
+
+
+def test_removed_and_inferred_relations_are_shown() -> None:
+    # A meets B and B contains C leave A before C only; of A to D nothing was said.
+    query = Query(
+        source="t",
+        symbols=tuple(Symbol(name, sql("x")) for name in "ABCD"),
+        constraints=(
+            Constraint("A", "B", bits("meets")),
+            Constraint("A", "C", bits("before;after")),
+            Constraint("B", "C", bits("contains")),
+            Constraint("C", "D", bits("contains")),
+        ),
+    )
+    text = text_of(query)
+    (line,) = [line for line in text.splitlines() if line.startswith("  A before C")]
+    assert line.split()[3] == "after"
+    follows = text.split("What follows from them\n")[1].split("\n\n")[0]
+    assert follows.splitlines() == ["  A before D", "  B contains D"]
+
+
+def test_certainty_and_triggers_are_shown() -> None:
+    query = Query(
+        source="t",
+        symbols=(Symbol("A", sql("x")), Symbol("B", sql("y"))),
+        constraints=(Constraint("A", "B", bits("meets;overlaps")),),
+    )
+    text = text_of(query)
+    assert "at the later start (meets)" in text
+    assert "A.te or B.ts" in text
+    assert "What can complete a match\n  A.te, B.ts." in text
+    assert "There is no WITHIN" in text
+    final = text_of(Query(**{**_fields(query), "emit": "FINAL"}))
+    assert "EMIT FINAL" in final
+    assert "What can complete a match\n  B.te." in final
+
+
+def test_a_single_symbol_needs_no_pattern() -> None:
+    query = Query(source="t", symbols=(Symbol("A", sql("x"), Duration(60 * SECONDS, True)),))
+    text = text_of(query)
+    assert "the instant A has lasted long enough" in text
+    assert "Constraints" not in text
+
+
+def test_symbols_without_a_pattern_are_for_deriving_only() -> None:
+    explanation = explain_query(Query(source="t", symbols=(Symbol("A", sql("x")), Symbol("B", sql("y")))))
+    assert "can derive situations but not match them" in str(explanation)
+    assert explanation.plan is None
+
+
+def test_given_intervals_are_told_as_such() -> None:
+    given = IntervalSource("s", "e", symbol_by="kind")
+    query = Query(
+        source="t",
+        symbols=(Symbol("A"), Symbol("B")),
+        constraints=(Constraint("A", "B", bits("before")),),
+        intervals=given,
+    )
+    assert "each row of t as a situation from s to e" in text_of(query)
+    assert "kind = 'A'" in text_of(query)
+    assert admissible_of(query) == (Admissible.AT_END, Admissible.AT_END)
+    punctuated = Query(**{**_fields(query), "intervals": IntervalSource("s", "e", "kind", id_by="id")})
+    assert admissible_of(punctuated) == (Admissible.DELAYED, Admissible.DELAYED)
+    assert "once it is known" in text_of(punctuated)
+
+
+def test_actual_counts_stand_beside_the_estimates() -> None:
+    explanation = explain_query(DRIVER)
+    seen = np.full((3, 3), 100.0)
+    told = explanation.with_actuals(Actuals((10, 20, 30), seen, seen * 0.25, 12345, 17, explanation.plan, 2))
+    text = str(told)
+    assert "Situations derived: A 10, B 20, C 30." in text
+    assert "Candidates looked at: 12,345." in text
+    assert "Matches: 17." in text
+    assert "Plan changes: 2." in text
+    (line,) = [
+        line for line in text.split("What the run did")[1].splitlines() if line.startswith("  A meets;")
+    ]
+    assert line.split()[-4:] == ["200", "50", "0.25", "0.0498"]
+    assert "Plan at the end" in text
+    assert "What the run did" not in str(explanation)
+
+
+def test_a_run_may_know_little() -> None:
+    assert "Plan changes: 0." in str(explain_query(DRIVER).with_actuals(Actuals()))
+
+
+def test_notes_add_up() -> None:
+    told = explain_query(DRIVER).with_notes("map-side: files do not interleave").with_notes("2 tasks")
+    assert told.notes == ("map-side: files do not interleave", "2 tasks")
+    assert str(told).endswith("Notes\n  map-side: files do not interleave\n  2 tasks")
+
+
+HOSTILE = Query(
+    source="<script>",
+    symbols=(
+        Symbol("<b>A</b>", sql("x = '[red]<img src=x onerror=1>[/nothing]' AND " + "y > 1 AND " * 40 + "z")),
+    ),
+)
+
+
+def test_html_escapes_everything() -> None:
+    html = explain_query(HOSTILE).with_notes("<i>note</i>")._repr_html_()
+    for tag in ("<script", "<img", "<b>", "<i>"):
+        assert tag not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_rich_takes_brackets_as_text() -> None:
+    out = io.StringIO()
+    Console(file=out, width=120, color_system=None).print(explain_query(HOSTILE))
+    assert "[red]<img" in out.getvalue()
+    assert "<b>A</b>" in out.getvalue()
+
+
+def test_rich_and_html_say_what_the_text_says() -> None:
+    out = io.StringIO()
+    explanation = explain_query(DRIVER)
+    Console(file=out, width=300, color_system=None).print(explanation)
+    for words in ("at least 5 seconds", "What can complete a match", "once it has ended", "C.te"):
+        assert words in str(explanation)
+        assert words in out.getvalue()
+        assert words in explanation._repr_html_()
+
+
+def test_plain_text_stays_narrow_and_complete() -> None:
+    text = text_of(HOSTILE)
+    assert max(map(len, text.splitlines())) <= 160
+    assert text.split().count("y") == 40
+
+
+@pytest.mark.parametrize(
+    ("value", "has_unit", "text"),
+    [
+        (0, True, "0 seconds"),
+        (1, True, "1 microsecond"),
+        (1_500_000, True, "1500 milliseconds"),
+        (90 * SECONDS, True, "90 seconds"),
+        (3600 * SECONDS, True, "1 hour"),
+        (2 * 86_400 * SECONDS, True, "2 days"),
+        (300, False, "300 ticks"),
+        (1, False, "1 tick"),
+    ],
+)
+def test_durations_in_words(value: int, has_unit: bool, text: str) -> None:
+    assert describe_duration(Duration(value, has_unit)) == text
+
+
+def test_the_matrix_of_a_query_reads_in_both_directions() -> None:
+    matrix = relation_matrix(DRIVER)
+    assert matrix[0, 1] == bits("meets;overlaps;starts;during")
+    assert matrix[1, 0] == bits("met-by;overlapped-by;started-by;contains")
+    assert np.array_equal(
+        relation_matrix(DRIVER) & reduce_pattern(DRIVER).matrix, reduce_pattern(DRIVER).matrix
+    )
+
+
+@pytest.mark.parametrize(
+    ("symbol", "expected"),
+    [
+        (Symbol("A", sql("x")), Admissible.AT_START),
+        (Symbol("A", sql("x"), Duration(0, False)), Admissible.AT_START),
+        (Symbol("A", sql("x"), Duration(1, False)), Admissible.DELAYED),
+        (Symbol("A", sql("x"), None, Duration(1, False)), Admissible.AT_END),
+        (Symbol("A", sql("x"), Duration(1, False), Duration(1, False)), Admissible.AT_END),
+    ],
+)
+def test_when_a_situation_may_be_used(symbol: Symbol, expected: Admissible) -> None:
+    assert admissible_of(Query(source="t", symbols=(symbol,))) == (expected,)
+
+
+def test_the_parts_can_be_read() -> None:
+    explanation = explain_query(DRIVER)
+    assert isinstance(explanation, Explanation)
+    assert explanation.plan is not None
+    assert sorted(explanation.plan.full) == [0, 1, 2]
+    assert len(explanation.triggers) == 3
+
+
+def _fields(query: Query) -> dict[str, object]:
+    return {name: getattr(query, name) for name in query.__dataclass_fields__}

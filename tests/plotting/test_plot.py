@@ -1,0 +1,187 @@
+"""What pictures show, and that they can be drawn, saved and displayed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import situ
+from situ import cli
+from situ.errors import OptionError
+from situ.plotting.scene import Bar
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#   t    0 1 2 3 4 5 6 7 8 9
+#   x    0 5 5 5 0 0 5 0 0 0     A: x > 3       [1,4)  [6,7)
+#   y    0 0 0 9 9 9 9 9 9 9     B: y >= 8      [3, open)
+EVENTS = pa.table(
+    {
+        "k": ["one"] * 10 + ["two"] * 3,
+        "t": [*range(10), 0, 1, 2],
+        "x": [0, 5, 5, 5, 0, 0, 5, 0, 0, 0, 5, 5, 0],
+        "y": [0.0, 0.0, 0.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 0.0, 9.0, None],
+    }
+)
+QUERY = situ.query(
+    "FROM e PARTITION BY k ORDER BY t DEFINE A AS x > 3 AT LEAST 2, B AS 8 <= y PATTERN A overlaps B "
+    "WITHIN 50 RETURN max(A.x) AS peak, B.te AS over"
+)
+
+
+def test_what_a_picture_shows() -> None:
+    (picture,) = situ.plot(EVENTS, QUERY)
+    scene = picture.content
+    assert (scene.title, scene.facts) == ("k one", (("peak", "5"), ("over", "none")))
+    assert scene.instant == 4
+    assert scene.begin < 1 < 4 < scene.end
+    a, b = scene.lanes
+    assert (a.symbol, a.label) == ("A", "x > 3, at least 2 ticks")
+    assert a.bars == (Bar(1, 4, "match"), Bar(6, 7, "refused"))
+    assert b.bars == (Bar(3, None, "match"),)  # open when the match was certain, and still at the end
+    assert [(curve.name, [line.label for line in curve.thresholds]) for curve in scene.curves] == [
+        ("x", ["A: > 3"]),
+        ("y", ["B: >= 8"]),
+    ]
+    shown = [t for t in range(10) if scene.begin <= t <= scene.end]
+    assert scene.curves[0].times == tuple(shown)
+    assert scene.curves[0].values == tuple(EVENTS["x"].to_pylist()[t] for t in shown)
+
+
+def test_the_overview_counts_all_matches() -> None:
+    query = situ.query("FROM e PARTITION BY k ORDER BY t DEFINE A AS x > 3")
+    pictures = situ.plot(EVENTS, query, top=1)
+    overview = pictures.overview.content
+    assert (len(pictures), pictures.n_matches, sum(overview.counts)) == (1, 3, 3)
+    assert overview.rows == ("k one", "k two")
+    assert [mark.row for mark in overview.marks if mark.picture == 0] == [1]  # k two is the first in time
+
+
+def test_the_largest_of_a_column_come_first() -> None:
+    query = situ.query("FROM e PARTITION BY k ORDER BY t DEFINE A AS x > 3 RETURN A.ts AS since")
+    assert [dict(p.content.facts)["since"] for p in situ.plot(EVENTS, query, top=2, by="SINCE")] == ["6", "1"]
+    with pytest.raises(OptionError, match="no column of RETURN"):
+        situ.plot(EVENTS, query, by="until")
+
+
+def test_given_intervals_that_overlap_lie_on_levels() -> None:
+    rows = pa.table({"kind": ["A", "A", "B"], "ts": [0, 1, 3], "te": [5, 4, 9]})
+    query = situ.query(
+        "FROM INTERVALS i STARTING ts ENDING te DEFINE A AS kind = 'A', B AS kind = 'B' PATTERN A overlaps B"
+    )
+    first = situ.plot(rows, query)[0].content
+    assert [(bar.ts, bar.te, bar.level) for bar in first.lanes[0].bars] == [(0, 5, 0), (1, 4, 1)]
+    assert first.curves == ()
+
+
+def data_of(html: str) -> Any:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.S)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_the_page_is_one_file_without_a_network(tmp_path: Path) -> None:
+    events = EVENTS.set_column(0, "k", [["</script><b>"] * 13])
+    query = situ.query(str(QUERY).replace("PARTITION BY k", "PARTITION BY k"))
+    pictures = situ.plot(events.slice(0, 10), query)
+    html = pictures.html()
+    assert not re.search(r"https?://(?!www\.w3\.org)", html)
+    assert not re.search(r"<(link|img|iframe)|\bsrc=", html)
+    assert data_of(html)["scenes"][0]["title"] == "k </script><b>"
+    assert html.count("</script>") == 2
+    assert "srcdoc" in pictures._repr_html_()
+
+
+def test_files(tmp_path: Path) -> None:
+    pictures = situ.plot(EVENTS, QUERY)
+    written = pictures.save(tmp_path / "new", ("html", "png", "svg"))
+    assert sorted(path.name for path in written) == [
+        "index.html",
+        "match-1.png",
+        "match-1.svg",
+        "overview.png",
+        "overview.svg",
+    ]
+    assert (tmp_path / "new" / "match-1.png").read_bytes().startswith(b"\x89PNG")
+    svg = ET.parse(tmp_path / "new" / "match-1.svg").getroot()
+    text = " ".join("".join(node.itertext()) for node in svg.iter("{http://www.w3.org/2000/svg}text"))
+    for shown in ("k one", "certain at 4", "x > 3, at least 2 ticks", "A: > 3", "B: >= 8"):
+        assert shown in text
+    assert pictures[0].png() == pictures[0]._repr_png_()  # the same picture, the same bytes
+    with pytest.raises(OptionError, match="no format"):
+        pictures[0].save(tmp_path / "x.gif")
+
+
+def test_times_of_day_in_their_zone() -> None:
+    from datetime import UTC, datetime
+
+    moments = pa.array(
+        [datetime(2024, 7, 1, 12, 0, s, tzinfo=UTC) for s in range(10)], pa.timestamp("us", "Europe/Paris")
+    )
+    events = EVENTS.slice(0, 10).set_column(1, "t", moments)
+    query = situ.query("FROM e ORDER BY t DEFINE A AS x > 3 AT LEAST 2 seconds")
+    assert "certain at 14:00:03" in situ.plot(events, query)[0].svg()
+
+
+def test_nothing_to_show() -> None:
+    pictures = situ.plot(EVENTS, situ.query("FROM e PARTITION BY k ORDER BY t DEFINE A AS x > 99"))
+    assert (len(pictures), pictures.n_matches) == (0, 0)
+    assert "situ.why" in repr(pictures)
+    assert "No match" in pictures.html()
+    with pytest.raises(OptionError, match="no match"):
+        _ = pictures.overview
+
+
+def test_spark_shows_the_same(spark: SparkSession) -> None:
+    events = spark.createDataFrame(EVENTS.to_pandas())
+    here, there = situ.plot(EVENTS, QUERY, by="peak"), situ.plot(events, QUERY, by="peak")
+    assert there.scenes == here.scenes
+    assert there.all_matches == here.all_matches
+    only_spark = situ.query("FROM e PARTITION BY k ORDER BY t DEFINE A AS rlike(k, '^o') AND hypot(x, 0) > 3")
+    assert situ.plot(events, only_spark)[0].content.lanes[0].bars == (Bar(1, 4, "match"), Bar(6, 7, "other"))
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pq.write_table(EVENTS, tmp_path / "e.parquet")
+    argv = ["plot", str(QUERY), str(tmp_path / "e.parquet"), "--in-process", "--out", str(tmp_path / "out")]
+    assert cli.main(argv) == 0
+    out = capsys.readouterr().out
+    assert "1 of 1 matches drawn." in out
+    assert (tmp_path / "out" / "index.html").exists()
+    assert cli.main([*argv[:1], str(QUERY).replace("x > 3", "x > 99"), *argv[2:]]) == 1
+    assert "situ why" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node to run the page's script")
+def test_the_page_draws_itself(tmp_path: Path) -> None:
+    page = situ.plot(EVENTS, QUERY).save(tmp_path, ("html",))[0]
+    command = ["node", str(Path(__file__).with_name("run_page.js")), str(page)]
+    drawn = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert drawn["svgs"] == 2
+    assert drawn["numbers"] == []
+    for shown in ("1 match", "k one", "certain at 4", "x > 3, at least 2 ticks", "B: >= 8"):
+        assert shown in drawn["text"]
+    assert "A, in this match\n1 to 4 (3 ticks)" in drawn["bars"]
+    assert "A, too short or too long\n6 to 7 (1 ticks)" in drawn["bars"]
+    assert "B, in this match\n3 to … (open)" in drawn["bars"]
+
+
+def test_without_matplotlib_there_is_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr("situ.plotting.figure.find_spec", lambda name: None)
+    pictures = situ.plot(EVENTS, QUERY)
+    assert [path.name for path in pictures.save(tmp_path)] == ["index.html"]
+    assert pictures[0]._repr_png_() is None
+    with pytest.raises(OptionError, match=r"need matplotlib\nHint: pip install \"situ\[plot\]\""):
+        pictures[0].png()

@@ -1,0 +1,39 @@
+"""The checks run what they say: no test is outside every phase, and a failing command fails the run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def checks(*names: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, ROOT / "tools" / "checks.py", *names]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+
+
+def test_unknown_phases_are_refused() -> None:
+    done = checks("lintt")
+    assert done.returncode == 2
+    assert "unknown phase: lintt" in done.stdout
+
+
+def test_a_failing_phase_fails_the_run_and_is_named(tmp_path: Path) -> None:
+    program = tmp_path / "probe.py"
+    program.write_text(
+        f"import sys; sys.path.insert(0, {str(ROOT / 'tools')!r})\n"
+        "import checks\n"
+        "bad, good = ('-c', 'raise SystemExit(5)'), ('-V',)\n"
+        "checks.PHASES = (checks.Phase('bad', (bad,)), checks.Phase('good', (good,)))\n"
+        "sys.exit(checks.main([]))\n"
+    )
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "bad         FAILED" in done.stdout
+    assert "good        passed" in done.stdout
+
+
+def test_ci_runs_the_test_command() -> None:
+    assert (ROOT / ".ci" / "run").read_text().endswith("exec python3 dev.py test\n")

@@ -1,0 +1,1 @@
+"""The engine carried by Spark, its tasks first without and then with a session."""

@@ -1,0 +1,358 @@
+"""Batch DataFrames on a real session: results, schemas, plans, errors."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.errors import PySparkException
+
+import situ
+from situ.errors import (
+    BindError,
+    ConditionTypeError,
+    DataError,
+    OptionError,
+    UnknownColumnError,
+    UnsupportedExpressionError,
+)
+from situ.spark.batch import n_bad_rows
+from situ.spark.errors import situ_error
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+STRATEGIES = ("shuffle", "map-side")
+TEXT = """
+FROM readings PARTITION BY k ORDER BY ts
+DEFINE A AS x > 3, B AS x > 5 AND x < 8
+PATTERN A contains B
+RETURN avg(A.y) AS mean, A.ts AS started, B.te AS ended, count(B) AS n
+"""
+
+
+def readings(n_seconds: int = 240, keys: tuple[str | None, ...] = ("p", "q", None)) -> pa.Table:
+    """Every key once a second; x goes 0..9 again and again, from another digit for each key."""
+    times = [dt.datetime(2024, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=s) for s in range(n_seconds)]
+    rows = [(t, k, (s + 3 * i) % 10, s * 1.5 + i) for s, t in enumerate(times) for i, k in enumerate(keys)]
+    ts, k, x, y = zip(*rows, strict=True)
+    return pa.table({"ts": pa.array(ts, pa.timestamp("us", "UTC")), "k": k, "x": x, "y": y})
+
+
+@pytest.fixture(scope="module")
+def table() -> pa.Table:
+    return readings()
+
+
+@pytest.fixture(scope="module")
+def folder(table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four files that follow each other in time, with statistics."""
+    folder = tmp_path_factory.mktemp("readings")
+    size = table.num_rows // 4
+    for i in range(4):
+        pq.write_table(table.slice(i * size, size), folder / f"part-{i}.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def df(spark: SparkSession, folder: Path) -> DataFrame:
+    return spark.read.parquet(str(folder))
+
+
+@pytest.fixture
+def settings(spark: SparkSession) -> Iterator[Any]:
+    """Session settings that are put back after the test."""
+    changed: dict[str, str | None] = {}
+
+    def change(name: str, value: str) -> None:
+        changed.setdefault(name, spark.conf.get(name, None))
+        spark.conf.set(name, value)
+
+    yield change
+    for name, value in changed.items():
+        spark.conf.unset(name) if value is None else spark.conf.set(name, value)
+
+
+def rows(result: Any) -> list[tuple[Any, ...]]:
+    """Sorted rows of a DataFrame or table."""
+    table = result if isinstance(result, pa.Table) else result.toArrow()
+    found = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    return sorted(found, key=lambda row: tuple((value is not None, value) for value in row))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_strategy_gives_what_the_engine_gives(df: DataFrame, table: pa.Table, strategy: str) -> None:
+    query = situ.query(TEXT)
+    result = situ.match(df, query, strategy=strategy, match_id=True)
+    assert rows(result) == rows(situ.match(table, query, match_id=True))
+    assert result.columns == ["k", "mean", "started", "ended", "n", "match_time", "match_id"]
+    types = {field.name: (field.dataType.simpleString(), field.nullable) for field in result.schema.fields}
+    assert types["ended"] == ("timestamp", True)
+    assert (types["mean"][0], types["n"][0], types["match_time"][0]) == ("double", "bigint", "timestamp")
+
+
+def test_transform(df: DataFrame, table: pa.Table) -> None:
+    query = situ.query(TEXT)
+    assert rows(df.transform(situ.match, query)) == rows(situ.match(table, query))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_situations(df: DataFrame, table: pa.Table, strategy: str) -> None:
+    query = situ.query(TEXT)
+    result = situ.situations(df, query, strategy=strategy)
+    expected = situ.situations(table, query)
+    assert result.columns == expected.column_names
+    assert rows(result) == rows(expected)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_unpartitioned_in_slices(spark: SparkSession, strategy: str, tmp_path: Path) -> None:
+    table = readings(n_seconds=3000, keys=("p",))
+    for i in range(3):
+        pq.write_table(table.slice(i * 1000, 1000), tmp_path / f"part-{i}.parquet")
+    query = situ.query(TEXT.replace("PARTITION BY k", "") + " WITHIN 1 minute")
+    result = situ.match(spark.read.parquet(str(tmp_path)), query, strategy=strategy)
+    assert rows(result) == rows(situ.match(table, query))
+
+
+def test_direct(spark: SparkSession, folder: Path, table: pa.Table) -> None:
+    query = situ.query(TEXT)
+    result = situ.match_parquet(spark, str(folder), query, match_id=True)
+    assert rows(result) == rows(situ.match(table, query, match_id=True))
+
+
+def test_direct_reads_folders_and_prunes_them(spark: SparkSession, tmp_path: Path) -> None:
+    """Hive folders are columns, also partition columns; a folder that WHERE rules out is not opened."""
+    parts = []
+    for day in (1, 2, 3):
+        part = readings(n_seconds=60).append_column("day", pa.array([day] * 180, pa.int32()))
+        (tmp_path / f"day={day}").mkdir()
+        pq.write_table(part.drop_columns(["day"]), tmp_path / f"day={day}" / "part.parquet")
+        parts.append(part)
+    (tmp_path / "day=3" / "part.parquet").write_bytes(b"not parquet at all")
+    text = TEXT.replace("FROM readings", "FROM readings WHERE day < 3").replace("BY k", "BY k, day")
+    result = situ.match_parquet(
+        spark, [str(tmp_path / f"day={day}") for day in (1, 2)], situ.query(TEXT), strategy="shuffle"
+    )
+    assert result.count() > 0
+    table = pa.concat_tables(parts[:2])
+    pq.write_table(parts[0].drop_columns(["day"]), tmp_path / "day=3" / "part.parquet")
+    found = situ.match_parquet(spark, str(tmp_path), situ.query(text))
+    assert rows(found) == rows(situ.match(table, situ.query(text)))
+
+
+def test_direct_refuses_what_only_spark_can_evaluate(spark: SparkSession, folder: Path) -> None:
+    query = situ.query(TEXT.replace("x > 3", "soundex(k) = 'P000'"))
+    with pytest.raises(UnsupportedExpressionError, match="SOUNDEX"):
+        situ.match_parquet(spark, str(folder), query)
+
+
+def test_any_spark_function(df: DataFrame, spark: SparkSession) -> None:
+    """In conditions and in RETURN, registered ones too."""
+    spark.udf.register("half", lambda x: x / 2, "double")
+    text = """FROM readings PARTITION BY k ORDER BY ts
+    DEFINE A AS half(x) > 1.5 AND soundex(coalesce(k, 'p')) = 'P000'
+    RETURN date_format(A.ts, 'HH:mm:ss') AS at, array(first(A.x), last(A.x)) AS ends"""
+    found = situ.match(df, situ.query(text)).where("k = 'p'").orderBy("match_time").first()
+    assert (found.at, found.ends) == ("00:00:04", [4, 4])
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_only_key_time_one_mask_and_needed_attributes_leave_the_jvm(df: DataFrame, strategy: str) -> None:
+    plan = situ.match(df, situ.query(TEXT), strategy=strategy)._jdf.queryExecution().optimizedPlan()
+    arrow = [node for node in walk(plan) if node.getClass().getSimpleName() == "MapInArrow"]
+    child = arrow[-1].children().head().output()
+    names = [child.apply(i).name() for i in range(child.size())]
+    types = [child.apply(i).dataType().simpleString() for i in range(child.size())]
+    assert names[:4] == ["_c0", "_c1", "_c2", "_mask"]  # k, ts, y, mask; x stays where it is
+    assert types[:4] == ["string", "timestamp", "double", "tinyint"]
+    assert names[4:] == (["_situ_split"] if strategy == "map-side" else [])
+
+
+def walk(plan: Any) -> Iterator[Any]:
+    yield plan
+    for i in range(plan.children().size()):
+        yield from walk(plan.children().apply(i))
+
+
+def test_nothing_runs_before_an_action(df: DataFrame, spark: SparkSession) -> None:
+    tracker = spark.sparkContext.statusTracker()
+    before = set(tracker.getJobIdsForGroup(None))
+    situ.match(df, situ.query(TEXT))
+    situ.explain(df, situ.query(TEXT))
+    assert set(tracker.getJobIdsForGroup(None)) == before
+
+
+def test_auto_reads_footers(df: DataFrame) -> None:
+    query = situ.query(TEXT)
+    ordered = str(situ.explain(df.where("x >= 0").withColumn("z", df.x * 2), query))
+    assert "Strategy map-side: the footers of 4 files show" in ordered
+    shuffled = str(situ.explain(df.repartition(3), query))
+    assert "Strategy shuffle: the plan is more than a scan" in shuffled
+    computed = str(situ.explain(df.withColumn("ts", df.ts + dt.timedelta(hours=1)), query))
+    assert "ts is computed" in computed
+
+
+def test_splits_that_interleave_are_refused_with_the_key(df: DataFrame) -> None:
+    with pytest.raises(PySparkException) as caught:
+        situ.match(df.repartition(3), situ.query(TEXT), strategy="map-side").collect()
+    error = situ_error(caught.value)
+    assert isinstance(error, DataError)
+    assert "do not interleave" in error.message
+    assert "of partition ('" in error.message or "of partition (None,)" in error.message
+    assert error.hint is not None
+    assert 'strategy="shuffle"' in error.hint
+
+
+@pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz", "date", "int"])
+def test_time_types_and_zones(spark: SparkSession, settings: Any, kind: str) -> None:
+    """Times are what they are in whatever zone the session has, over a change to summer time too."""
+    settings("spark.sql.session.timeZone", "America/New_York")
+    unit = {"int": "id", "date": "date_add(date'2024-03-01', cast(id as int))"}
+    sql = unit.get(kind, f"{kind}'2024-03-10 00:00:00' + make_dt_interval(0, cast(id as int))")
+    events = spark.sql(f"SELECT cast({sql} AS {kind}) AS t, id % 4 AS x FROM range(40)")
+    text = "FROM e ORDER BY t DEFINE A AS x > 1 RETURN A.ts AS a, A.te AS b, A.duration AS d"
+    result = situ.match(events, situ.query(text))
+    assert [field.dataType.simpleString() for field in result.schema.fields[:2]] == [kind, kind]
+    arrow = events.toArrow()
+    assert rows(result) == rows(situ.match(arrow, situ.query(text)))
+
+
+def test_partition_columns_of_any_type(spark: SparkSession) -> None:
+    events = spark.sql(
+        """SELECT id div 12 AS t, id % 3 > 0 AS up,
+             CASE id % 2 WHEN 0 THEN 'é' END AS s, cast(id % 2 AS decimal(20, 3)) AS d,
+             date_add(date'2024-01-01', cast(id % 3 AS int)) AS day, cast(id % 4 < 2 AS boolean) AS b,
+             CASE id % 6 WHEN 0 THEN double('NaN') WHEN 1 THEN -0.0D WHEN 2 THEN 0.0D END AS f,
+             cast(concat('x', id % 2) AS binary) AS bin, timestamp_seconds(id % 2) AS at
+           FROM range(240)"""
+    )
+    keys = ["s", "d", "day", "b", "f", "bin", "at"]
+    text = f"FROM e PARTITION BY {', '.join(keys)} ORDER BY t DEFINE A AS up"
+    counts = [situ.match(events, situ.query(text), strategy=strategy).count() for strategy in STRATEGIES]
+    assert counts[0] == counts[1] == events.where("up").select(*keys).distinct().count()
+
+
+@pytest.mark.parametrize("is_ansi", ["true", "false"])
+def test_ansi_is_the_sessions(spark: SparkSession, settings: Any, is_ansi: str) -> None:
+    settings("spark.sql.ansi.enabled", is_ansi)
+    events = spark.sql("SELECT id AS t, 'big' AS k, 9223372036854775807 AS n FROM range(3)")
+    query = situ.query(
+        "FROM e PARTITION BY k ORDER BY t DEFINE A AS t < 2 EMIT FINAL RETURN sum(A.n) AS total"
+    )
+    if is_ansi == "false":
+        assert situ.match(events, query).first().total == -2
+        return
+    with pytest.raises(PySparkException) as caught:
+        situ.match(events, query).collect()
+    error = situ_error(caught.value)
+    assert error is not None
+    assert error.message.startswith("in partition ('big',): ")
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_null_times(spark: SparkSession, strategy: str) -> None:
+    events = spark.sql("SELECT nullif(id, 3) AS t, 'p' AS k, id > 2 AS up FROM range(10)").coalesce(1)
+    query = situ.query("FROM e PARTITION BY k ORDER BY t DEFINE A AS up")
+    with pytest.raises(PySparkException) as caught:
+        situ.match(events, query, strategy=strategy).collect()
+    assert "time column t is null in 1 row" in str(situ_error(caught.value))
+    dropped = situ.match(events, query, strategy=strategy, on_bad_rows="drop")
+    assert [row.match_time for row in dropped.collect()] == [4]
+    assert n_bad_rows(dropped) == 1
+
+
+def test_one_key_larger_than_the_limit(spark: SparkSession, settings: Any) -> None:
+    """Sorted runs in files, merged in blocks: the same matches, and Python workers stay small."""
+    settings("spark.situ.worker.memory", "64k")
+    events = spark.sql(
+        "SELECT id * 7919 % 20011 AS t, 'p' AS k, id * 7919 % 20011 % 10 AS x, 1.5D AS y FROM range(20011)"
+    )
+    text = TEXT.replace("ts", "t", 1).replace("ORDER BY ts", "ORDER BY t") + " WITHIN 100"
+    query = situ.query(text.replace("A.t ", "A.ts "))
+    expected = rows(situ.match(events.toArrow(), query))
+    assert rows(situ.match(events.repartition(5), query, strategy="shuffle")) == expected
+
+
+def test_shuffled_bytes(spark: SparkSession, tmp_path: Path) -> None:
+    """Map-side moves at most a tenth of what the full shuffle moves, by Spark's own metrics."""
+    table = readings(n_seconds=20_000, keys=("p", "q"))
+    slow = table.set_column(2, "x", pa.array([(i // 200) % 10 for i in range(table.num_rows)]))
+    pq.write_table(slow, tmp_path / "slow.parquet")
+    events = spark.read.parquet(str(tmp_path))
+    moved = {s: shuffle_bytes(situ.match(events, situ.query(TEXT), strategy=s)) for s in STRATEGIES}
+    assert 0 < moved["map-side"] * 10 <= moved["shuffle"]
+
+
+def shuffle_bytes(result: DataFrame) -> int:
+    """What an action on it writes for shuffles, as the sum over the stages that Spark ran for it."""
+    context = result.sparkSession.sparkContext
+    before = written_bytes(context)
+    result.collect()
+    return written_bytes(context) - before
+
+
+def written_bytes(context: Any) -> int:
+    context._jsc.sc().listenerBus().waitUntilEmpty()
+    no_quantiles = context._gateway.new_array(context._gateway.jvm.double, 0)
+    stages = context._jsc.sc().statusStore().stageList(None, False, False, no_quantiles, None)
+    return sum(stages.apply(i).shuffleWriteBytes() for i in range(stages.size()))
+
+
+def test_given_intervals(spark: SparkSession) -> None:
+    table = pa.table(
+        {
+            "k": ["p", "p", "p", "q", "q"],
+            "kind": ["A", "B", "A", "A", "B"],
+            "ts": [1, 3, 20, 5, 4],
+            "te": [10, 7, 30, 9, 12],
+        }
+    )
+    query = situ.query(
+        "FROM INTERVALS t SYMBOL BY kind STARTING ts ENDING te PARTITION BY k PATTERN A contains;during B"
+    )
+    result = situ.match(spark.createDataFrame(table), query)
+    assert rows(result) == rows(situ.match(table, query))
+    assert result.count() == 2
+    with pytest.raises(OptionError, match="map-side"):
+        situ.match(spark.createDataFrame(table), query, strategy="map-side")
+
+
+def test_mistakes_fail_at_the_call(df: DataFrame) -> None:
+    with pytest.raises(UnknownColumnError):
+        situ.match(df, situ.query("FROM t PARTITION BY k ORDER BY ts DEFINE A AS speed > 1"))
+    with pytest.raises(BindError, match=r"(?i)nosuchfunction"):
+        situ.match(df, situ.query("FROM t PARTITION BY k ORDER BY ts DEFINE A AS nosuchfunction(x) > 1"))
+    with pytest.raises(ConditionTypeError, match="is a double"):
+        situ.match(df, situ.query("FROM t PARTITION BY k ORDER BY ts DEFINE A AS sqrt(x)"))
+    with pytest.raises(BindError, match="RETURN"):
+        situ.match(
+            df, situ.query("FROM t PARTITION BY k ORDER BY ts DEFINE A AS x > 1 RETURN nosuch(A.ts) AS z")
+        )
+    with pytest.raises(OptionError, match="did you mean strategy"):
+        situ.match(df, situ.query(TEXT), strategie="shuffle")
+    with pytest.raises(OptionError, match="does not apply to a batch DataFrame"):
+        situ.match(df, situ.query(TEXT), watermark="5 minutes")
+    with pytest.raises(OptionError, match="is not one of"):
+        situ.match(df, situ.query(TEXT), strategy="fastest")
+    nested = df.selectExpr("ts", "x", "y", "named_struct('k', k) AS s")
+    with pytest.raises(BindError, match="cannot partition by s"):
+        situ.match(nested, situ.query(TEXT.replace("BY k", "BY s")))
+
+
+def test_decimals_and_nested_values(spark: SparkSession) -> None:
+    events = spark.sql(
+        """SELECT id AS t, 'p' AS k, id > 1 AS up, cast(id AS decimal(10, 2)) AS d, named_struct('N', id) AS s
+           FROM range(6)"""
+    )
+    text = """FROM e PARTITION BY k ORDER BY t DEFINE A AS up
+    RETURN sum(A.d) AS total, avg(A.d) AS mean, first(A.s) AS s"""
+    (found,) = situ.match(events, situ.query(text)).collect()
+    assert (found.total, found.mean) == (decimal.Decimal("2.00"), decimal.Decimal("2.000000"))
+    assert found.s.N == 2

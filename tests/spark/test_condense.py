@@ -1,0 +1,65 @@
+"""What condensing keeps: cases drawn by hand; random ones are in test_tasks.py."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pyarrow as pa
+import pytest
+
+from situ.engine.condense import condense
+from situ.engine.prepare import arrange, to_input
+from spark.tasks import prepared, rows_of, run_map_side, task_for
+
+
+def events(n: int, **columns: object) -> pa.Table:
+    return pa.table({"t": range(n), **columns})
+
+
+def cut(table: pa.Table, *borders: int) -> list[pa.Table]:
+    edges = [0, *borders, table.num_rows]
+    return [table.slice(a, b - a) for a, b in pairwise(edges)]
+
+
+@pytest.mark.parametrize("borders", [(), (4,), (4, 7), (3, 5, 6), tuple(range(1, 12))])
+def test_a_minimum_reached_splits_later(borders: tuple[int, ...]) -> None:
+    # t   0 1 2 3 | 4 5 6 | 7 8 9 10 11
+    # A       [-----------------)         AT LEAST 5: admissible at 7, one or two splits after its start
+    table = events(12, a=[2 <= t < 10 for t in range(12)])
+    text = "FROM e ORDER BY t DEFINE A AS a AT LEAST 5 RETURN A.ts AS since"
+    assert rows_of(run_map_side(cut(table, *borders), text, {}), text) == [(2, 7)]
+
+
+def test_the_admissible_instant_is_an_event() -> None:
+    # t 0 3 | 6 20 | 30     A holds from 3 on; AT LEAST 10: 13 is no event, 20 is
+    table = pa.table({"t": [0, 3, 6, 20, 30], "a": [False, True, True, True, True]})
+    text = "FROM e ORDER BY t DEFINE A AS a AT LEAST 10"
+    assert rows_of(run_map_side(cut(table, 2, 4), text, {}), text) == [(3, None, 20)]
+
+
+@pytest.mark.parametrize("border", range(1, 9))
+def test_an_average_so_far_over_a_border(border: int) -> None:
+    # A   [1-----------9)    v = t
+    # B           [5----8)   A.ts < B.ts is certain at 5: the average of 1..5
+    table = events(10, a=[1 <= t < 9 for t in range(10)], b=[5 <= t < 8 for t in range(10)], v=range(10))
+    pattern = "PATTERN A contains; overlaps; finished-by B"
+    text = f"FROM e ORDER BY t DEFINE A AS a, B AS b {pattern} RETURN avg(A.v) AS v"
+    assert rows_of(run_map_side(cut(table, border), text, {}), text) == [(3.0, 5)]
+
+
+def n_condensed(table: pa.Table, text: str, options: dict[str, object] | None = None) -> int:
+    task = task_for(table.schema, text, options or {})
+    rows = prepared(task, table, {})
+    given = to_input(task.engine, rows, *arrange(rows, rows.codes, rows.n_slots, "last"))
+    return len(condense(task.engine, given).rows.time)
+
+
+def test_few_rows_are_left() -> None:
+    """First and last row, where A begins and ends, and one row for the events of A in between."""
+    table = events(1000, a=[300 <= t < 600 for t in range(1000)])
+    text = "FROM e ORDER BY t DEFINE A AS a"
+    assert n_condensed(table, text) == 4
+    assert n_condensed(table, f"{text} RETURN avg(A.t) AS m") == 5
+    assert n_condensed(table, f"{text} AT LEAST 50") == 5  # and where it has lasted 50
+    assert n_condensed(table, f"{text} AT MOST 900") == 4  # known only at its end
+    assert n_condensed(table, f"{text} WITHIN 50", {"forget_after": 100}) <= 4 + 2 * 1000 / 100

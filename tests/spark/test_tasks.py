@@ -1,0 +1,134 @@
+"""Every strategy's tasks over random splits of random tables: the matches are the oracles'."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+import situ
+from conformance.checking import agree
+from conformance.rows import sort_key
+from conformance.strategies import Example, bounded_by_window, examples, table_of
+from oracles.answer import answer
+from situ.engine.condense import condense
+from situ.engine.core import Input
+from situ.engine.prepare import arrange, to_input
+from situ.spark.runner import Runner
+from situ.spark.slices import match_slice, slices_of
+from situ.spark.task import Task
+from spark.tasks import prepared, rows_of, run_map_side, run_shuffle, run_slices, task_for
+
+
+def split_at_borders(example: Example, borders: list[int]) -> list[pa.Table]:
+    """The rows in time order, cut at these positions; rows of one instant stay together."""
+    rows = sorted(example.rows, key=lambda row: row["t"])
+    safe = [i for i in sorted(set(borders)) if 0 < i < len(rows) and rows[i - 1]["t"] != rows[i]["t"]]
+    cuts = [0, *safe, len(rows)]
+    return [table_of(rows[begin:end], example.schema) for begin, end in itertools.pairwise(cuts)]
+
+
+@given(examples(), st.lists(st.integers(0, 36), max_size=6), st.randoms(), st.sampled_from([1, 300, 1 << 20]))
+def test_map_side(example: Example, borders: list[int], random: Any, limit: int) -> None:
+    """Splits in any order, rows within a split in any order where no tie depends on it."""
+    splits = split_at_borders(example, borders)
+    random.shuffle(splits)
+    result = run_map_side(splits, example.text, {}, limit=limit)
+    agree(rows_of(result, example.text), answer(example.rows, example.question), example)
+
+
+@given(examples(shuffled=True), st.integers(1, 5), st.sampled_from([1, 2000, 1 << 20]))
+def test_shuffle(example: Example, n_splits: int, limit: int) -> None:
+    """Rows of any split in any order; with a low limit every chunk is a file and blocks are small."""
+    table = example.table
+    size = max(1, -(-table.num_rows // n_splits))
+    splits = [table.slice(i, size) for i in range(0, table.num_rows, size)] or [table]
+    if not example.question.ties and len({row["t"] for row in example.rows}) < len(example.rows):
+        splits = [table]  # which row of an instant is last is promised within a split only
+    result = run_shuffle(splits, example.text, {}, limit=limit)
+    agree(rows_of(result, example.text), answer(example.rows, example.question), example)
+
+
+@given(examples(), st.lists(st.integers(0, 36), max_size=3), st.integers(1, 8))
+def test_slices(example: Example, borders: list[int], n_slices: int) -> None:
+    """Without PARTITION BY, in 1 to 8 slices of time, however few rows each has."""
+    example = unpartitioned(bounded_by_window(example, 12))
+    result = run_slices(split_at_borders(example, borders), example.text, {}, n_slices)
+    agree(rows_of(result, example.text), answer(example.rows, example.question), example)
+
+
+def unpartitioned(example: Example) -> Example:
+    """The same question asked of all rows together."""
+    text = re.sub(r"PARTITION BY .*\n", "", example.text)
+    return replace(example, text=text, question=replace(example.question, partition=()))
+
+
+@given(
+    examples(),
+    st.lists(st.integers(0, 36), max_size=6),
+    st.sampled_from([0, 1, 3]),
+    st.sampled_from(["map-side", "shuffle", "slices"]),
+)
+def test_forget_after(example: Example, borders: list[int], longer: int, way: str) -> None:
+    """SEM 8.5: a gap begins a new history, wherever the input is cut, and condensing hides or makes none."""
+    example = bounded_by_window(example, 2)
+    if way == "slices":
+        example = unpartitioned(example)
+    after = example.question.within + longer
+    splits = split_at_borders(example, borders)
+    options = {"forget_after": after}
+    if way == "slices":
+        result = run_slices(splits, example.text, options, 3)
+    else:
+        result = (run_map_side if way == "map-side" else run_shuffle)(
+            splits, example.text, options, limit=300
+        )
+    question = replace(example.question, forget_after=after)
+    agree(rows_of(result, example.text), answer(example.rows, question), example)
+
+
+@given(examples(), st.lists(st.integers(0, 36), max_size=6), st.sampled_from([1, 1 << 20]))
+def test_situations(example: Example, borders: list[int], limit: int) -> None:
+    """SEM 5.5: every situation once, with all its events, also where it spans splits and blocks."""
+    splits = split_at_borders(example, borders)
+    expected = situ.situations(pa.concat_tables(splits), situ.query(example.text))
+    for run in (run_map_side, run_shuffle):
+        result = run(splits, example.text, {}, kind="situations", limit=limit)
+        agree(sorted_rows(result), sorted_rows(expected), example)
+
+
+def sorted_rows(table: pa.Table) -> list[tuple[Any, ...]]:
+    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    return sorted(rows, key=lambda row: tuple(map(sort_key, row)))
+
+
+def test_slices_share_the_work() -> None:
+    """No slice of two looks at more than 60 % of the candidates, though one half is twice as dense."""
+    random = Random(5)
+    steps = [random.choice([1, 2, 3]) if i < 20_000 else 1 for i in range(40_000)]
+    masks = [random.random() for _ in steps]
+    times = list(itertools.accumulate(steps))
+    table = pa.table({"t": times, "a": [m < 0.3 for m in masks], "b": [m > 0.6 for m in masks]})
+    text = "FROM e ORDER BY t DEFINE A AS a, B AS b PATTERN A before B WITHIN 40"
+    task = task_for(table.schema, text, {})
+    whole = condense(task.engine, whole_input(task, table))
+    counts = []
+    for one in slices_of(task.engine, whole, 2):
+        fresh = task_for(table.schema, text, {})
+        for _ in range(2):  # what a join did is counted when the next one is planned
+            list(match_slice(fresh.engine, Runner(fresh), one))
+        counts.append(fresh.engine.n_visited)
+    assert len(counts) == 2
+    assert min(counts) > 0
+    assert max(counts) <= 0.6 * sum(counts)
+
+
+def whole_input(task: Task, table: pa.Table) -> Input:
+    rows = prepared(task, table, {})
+    return to_input(task.engine, rows, *arrange(rows, rows.codes, rows.n_slots, "last"))

@@ -1,0 +1,89 @@
+"""`situ stream` as a process: started, watched, interrupted and killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+SRC = Path(__file__).parents[2] / "src"
+_PATIENCE = 240
+
+
+class Command:
+    """A running `situ stream`, its output in files."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.out, self.err = folder / "out.txt", folder / "err.txt"
+        environment = {**os.environ, "PYTHONPATH": str(SRC), "PYSPARK_PYTHON": sys.executable}
+        with self.out.open("ab") as out, self.err.open("ab") as err:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "situ.cli", "stream", *arguments],
+                stdout=out,
+                stderr=err,
+                env=environment,
+                start_new_session=True,  # a Ctrl-C meant for the tests must not reach it
+            )
+
+    def wait_until(self, condition: Callable[[], bool], what: str) -> None:
+        """Until something has happened, or the command has ended."""
+        deadline = time.monotonic() + _PATIENCE
+        while not condition():
+            assert self.process.poll() is None, f"ended before {what}:\n{self.errors()}"
+            assert time.monotonic() < deadline, f"waited too long for {what}:\n{self.errors()}"
+            time.sleep(0.1)
+
+    def finish(self) -> int:
+        """Wait for its end."""
+        return self.process.wait(timeout=_PATIENCE)
+
+    def interrupt(self) -> int:
+        """Ctrl-C, and wait for the end."""
+        self.process.send_signal(signal.SIGINT)
+        return self.finish()
+
+    def kill(self) -> None:
+        """Driver, JVM and workers at once, without a word."""
+        for pid in [*descendants(self.process.pid), self.process.pid]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+
+    def a_worker(self) -> int | None:
+        """A Python worker that runs tasks: a child of Spark's daemon."""
+        for pid, parent in descendants(self.process.pid).items():
+            with contextlib.suppress(OSError):
+                if "pyspark.daemon" in Path(f"/proc/{parent}/cmdline").read_text():
+                    return pid
+        return None
+
+    def errors(self) -> str:
+        """What it said, without Spark's stack traces."""
+        lines = self.err.read_text(errors="replace").splitlines()
+        return "\n".join(line for line in lines if not line.lstrip().startswith("at "))[-4000:]
+
+
+def descendants(pid: int) -> dict[int, int]:
+    """The processes below one, each with its parent."""
+    parents = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError):
+                parents[int(name)] = int(Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1])
+    found: dict[int, int] = {}
+    fresh = {pid}
+    while fresh:
+        fresh = {child for child, parent in parents.items() if parent in fresh}
+        found |= {child: parents[child] for child in fresh}
+    return found
+
+
+def committed(checkpoint: Path) -> int:
+    """How many micro-batches a checkpoint has behind it."""
+    folder = checkpoint / "commits"
+    return len([name for name in os.listdir(folder) if name.isdigit()]) if folder.is_dir() else 0

@@ -1,0 +1,117 @@
+"""Killed at any point, a stream's file sink ends up with exactly the matches of the whole input."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+
+import situ
+from streaming.commands import Command, committed
+from streaming.running import canonical_rows
+
+pytestmark = pytest.mark.spark
+
+QUERY = """FROM s PARTITION BY k ORDER BY t
+DEFINE A AS x > 0, B AS x > 0.5 AT LEAST 1 second
+PATTERN A contains;overlaps;finished-by B WITHIN 60 seconds
+RETURN A.ts AS a, B.ts AS b, max(A.x) AS m"""
+START = datetime(2024, 1, 1, tzinfo=UTC)
+N_FILES, ROWS = 7, 160
+
+
+def write_files(folder: Path) -> pa.Table:
+    """JSON files, each out of order within itself; a last row far ahead moves the watermark past all."""
+    random = np.random.default_rng(4)
+    n = N_FILES * ROWS
+    rows = [
+        {"k": int(random.integers(0, 30)), "t": START + timedelta(seconds=i / 4), "x": float(random.normal())}
+        for i in range(n)
+    ]
+    folder.mkdir()
+    for i in range(N_FILES):
+        own = [{**row, "t": row["t"].isoformat()} for row in rows[i * ROWS : (i + 1) * ROWS]]
+        Random(i).shuffle(own)
+        write_json(folder / f"{i:03}.json", own, age=i)
+    write_json(
+        folder / "999.json", [{"k": 0, "t": (START + timedelta(days=1)).isoformat(), "x": 0.0}], age=999
+    )
+    schema = pa.schema([("k", pa.int64()), ("t", pa.timestamp("us", "UTC")), ("x", pa.float64())])
+    return pa.Table.from_pylist(rows, schema)
+
+
+def write_json(path: Path, rows: list[dict[str, object]], age: int) -> None:
+    path.write_text("\n".join(map(json.dumps, rows)))
+    os.utime(path, (1e9 + age, 1e9 + age))
+
+
+def test_killed_again_and_again(tmp_path: Path) -> None:
+    table = write_files(tmp_path / "in")
+    arguments = [
+        QUERY, "--source", "files", "--input", str(tmp_path / "in"),
+        "--schema", "k bigint, t timestamp, x double",
+        "--watermark", "30 seconds", "--sink", "files", "--output", str(tmp_path / "found"),
+        "--checkpoint", str(tmp_path / "state"), "--max-per-trigger", "1", "--until-done",
+        "--partitions", "2", "--output-format", "parquet",
+    ]  # fmt: skip
+    random = Random(int(time.time()))
+    for n_commits in (random.randint(1, 2), random.randint(3, 4)):
+        command = Command(tmp_path, *arguments)
+        command.wait_until(lambda n=n_commits: committed(tmp_path / "state") >= n, f"{n_commits} commits")
+        time.sleep(random.uniform(0, 0.7))  # somewhere in the micro-batch after that
+        command.kill()
+    before = committed(tmp_path / "state")
+    command = Command(tmp_path, *arguments)
+    command.wait_until(lambda: command.a_worker() is not None, "a worker")
+    worker = command.a_worker()
+    assert worker is not None
+    os.kill(worker, signal.SIGKILL)
+    if (
+        command.finish() != 0
+    ):  # Spark in local mode does not try a task again, so the command is started again
+        assert "nothing is lost" in command.errors()
+        assert Command(tmp_path, *arguments).finish() == 0, command.errors()
+    assert committed(tmp_path / "state") > before
+    found = in_sink(tmp_path / "found")
+    wanted = situ.match(table, situ.query(QUERY))
+    assert wanted.num_rows > 20
+    assert canonical_rows(found) == canonical_rows(wanted)
+
+
+def in_sink(folder: Path) -> pa.Table:
+    """What readers of a file sink see: the files its log names, and no others."""
+    names = set()
+    for path in (folder / "_spark_metadata").glob("[0-9]*"):
+        for line in path.read_text().splitlines()[1:]:
+            names.add(json.loads(line)["path"].removeprefix("file://"))
+    table = ds.dataset(sorted(names), format="parquet").to_table()
+    # Spark writes timestamps without their zone, in nanoseconds
+    times = {f.name for f in table.schema if pa.types.is_timestamp(f.type)}
+    columns = [
+        column.cast(pa.timestamp("us")).cast(pa.timestamp("us", "UTC")) if name in times else column
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    ]
+    return pa.table(dict(zip(table.column_names, columns, strict=True)))
+
+
+def test_ctrl_c_stops_cleanly(tmp_path: Path) -> None:
+    text = "FROM rate ORDER BY timestamp DEFINE A AS value % 10 < 3 WITHIN 1 minute RETURN A.ts AS since"
+    command = Command(
+        tmp_path, text, "--source", "rate", "--rows-per-second", "50", "--sink", "console",
+        "--checkpoint", str(tmp_path / "state"), "--partitions", "1",
+    )  # fmt: skip
+    command.wait_until(lambda: '"since"' in command.out.read_text(), "a match")
+    assert command.interrupt() == 0, command.errors()
+    summary = command.out.read_text().splitlines()[-1]
+    assert "matches" in summary
+    assert "late rows" in summary
+    assert "Traceback" not in command.errors()
