@@ -28,8 +28,8 @@ from situ.spark.settings import settings_of
 from situ.spark.ship import shipped
 from situ.spark.stream_metrics import COUNTS, metrics_name
 from situ.spark.stream_pack import OUTCOME, PACKED
-from situ.spark.stream_processor import Processor
 from situ.spark.stream_program import LATE, Program
+from situ.spark.stream_ship import shipped_processor
 from situ.spark.task import Task
 from situ.spark.types import arrow_schema
 
@@ -129,7 +129,7 @@ class Job:
             self.events.mapInArrow(shipped("pack_stream", program), PACKED)
             .groupBy("bucket")
             .transformWithStateInPandas(
-                Processor(program), OUTCOME, "append", "eventTime" if self.has_watermark else "none"
+                shipped_processor(program), OUTCOME, "append", "eventTime" if self.has_watermark else "none"
             )
             .observe(
                 metrics_name(self.query), *[F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in COUNTS]
@@ -154,10 +154,6 @@ class Job:
             limit=settings.worker_bytes,
             output_names=output_names,
         )
-
-
-def _total(count: str) -> SparkColumn:
-    return F.coalesce(F.sum(count), F.lit(0)).alias(count)
 
 
 def _checked_buckets(buckets: Any, query: Query) -> int:

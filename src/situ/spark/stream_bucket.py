@@ -61,6 +61,7 @@ class Bucket:
         self._wake = np.full(1, NEVER)  # for each cell the instant something can be purged at
         index = Index.empty()
         data = shelf.head()
+        self.is_new = data is None
         if data is not None:
             reader = Reader(data, program.identity)
             self._n_cells, self._n_keys = reader.array().tolist()

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from situ.engine.kernels.numbers import LONG_AGO, NEVER
-from situ.errors import SituError
+from situ.errors import SituError, StateError
 from situ.spark import stream_pack
 from situ.spark.stream_bucket import Bucket
 from situ.spark.stream_header import check_header, new_header
@@ -22,58 +21,49 @@ from situ.spark.stream_rows import gather
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import (
-        ExpiredTimerInfo,
         MapState,
         StatefulProcessorHandle,
         TimerValues,
         ValueState,
     )
 
-_VALUE = "data binary"
-_NUMBER = "number int"
 _US_PER_MS = 1000
 
 
-class Processor(StatefulProcessor):
-    """Groups are buckets; a negative group holds the header."""
+class Operator:
+    """Groups are buckets; a negative group holds the header.
 
-    def __init__(self, program: Program) -> None:
-        self._payload = pickle.dumps(program)
+    Every bucket keeps the header too: Spark runs buckets and the header side by side, so either may be the
+    first to find that the checkpoint was made for something else, and both must say it in the same words.
+    """
 
-    def init(self, handle: StatefulProcessorHandle) -> None:
+    def __init__(self, payload: bytes, handle: StatefulProcessorHandle, states: dict[str, Any]) -> None:
+        self._program = program_of(payload)
         self._handle = handle
-        self._head = handle.getValueState("head", _VALUE)
-        self._maps = {
-            "cells": handle.getMapState("cells", _NUMBER, _VALUE),
-            "pieces": handle.getMapState("pieces", _NUMBER, _VALUE),
-        }
+        self._made_for: ValueState = states["made_for"]
+        self._shelf = _SparkShelf(states)
 
-    def handleInputRows(
-        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: TimerValues
-    ) -> Iterator[pd.DataFrame]:
-        program = program_of(self._payload)
-        if key[0] == stream_pack.HEADER:
+    def take(self, group: int, rows: Iterator[pd.DataFrame], now: TimerValues) -> Iterator[pd.DataFrame]:
+        """Rows of one bucket; the header's group has one without a meaning."""
+        if group == stream_pack.HEADER:
             for _ in rows:
                 pass
-            self._check(program)
+            if not self._check():
+                self._made_for.update((new_header(self._program),))
             return
         values = [value for frame in rows for value in frame["data"]]
-        yield from self._run(program, values, complete_of(program, timerValues))
+        yield from self._run(values, complete_of(self._program, now))
 
-    def handleExpiredTimer(
-        self, key: Any, timerValues: TimerValues, expiredTimerInfo: ExpiredTimerInfo
-    ) -> Iterator[pd.DataFrame]:
-        program = program_of(self._payload)
-        yield from self._run(program, None, complete_of(program, timerValues))
+    def wake(self, now: TimerValues) -> Iterator[pd.DataFrame]:
+        """The watermark has passed a bucket's timer."""
+        yield from self._run(None, complete_of(self._program, now))
 
-    def close(self) -> None:
-        pass
-
-    def _run(
-        self, program: Program, values: list[bytes] | None, complete: int | None
-    ) -> Iterator[pd.DataFrame]:
+    def _run(self, values: list[bytes] | None, complete: int | None) -> Iterator[pd.DataFrame]:
+        program = self._program
         try:
-            bucket = Bucket(program, _SparkShelf(self._head, self._maps))
+            bucket = Bucket(program, self._shelf)
+            if bucket.is_new:
+                self._made_for.update((new_header(program),))
             before = bucket.next_instant
             if values is not None:
                 several, originals = stream_pack.unpack(program, values)
@@ -82,6 +72,8 @@ class Processor(StatefulProcessor):
                 assert complete is not None
                 outcome = bucket.wake(complete) if before <= complete else Outcome()
         except SituError as error:  # a message for the user, who has no use for the way through our code
+            if isinstance(error, StateError):
+                self._check()
             raise error.with_traceback(None) from None
         if program.has_watermark:
             self._set_timer(before, bucket.next_instant)
@@ -96,20 +88,20 @@ class Processor(StatefulProcessor):
             if after != NEVER:
                 self._handle.registerTimer(_timer(after))
 
-    def _check(self, program: Program) -> None:
-        found = self._head.get()
-        if found is None:
-            self._head.update((new_header(program),))
-        else:
-            check_header(found[0], program)
+    def _check(self) -> bool:
+        """Whether this group has a header; one of another query is refused."""
+        found = self._made_for.get()
+        if found is not None:
+            check_header(found[0], self._program)
+        return found is not None
 
 
 class _SparkShelf:
     """A bucket's values in Spark's state store: Spark knows which group is being handled."""
 
-    def __init__(self, head: ValueState, maps: dict[str, MapState]) -> None:
-        self._head = head
-        self._maps = maps
+    def __init__(self, states: dict[str, Any]) -> None:
+        self._head: ValueState = states["head"]
+        self._maps: dict[str, MapState] = states
 
     def head(self) -> bytes | None:
         found = self._head.get()
