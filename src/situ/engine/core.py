@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from situ.engine.aggregate import States, specs_of
 from situ.engine.chunks import derive_chunk, stitch
+from situ.engine.kernels.advance import advance, advance_plainly, endpoints, is_mostly_new
 from situ.engine.kernels.layout import Entries, Rows, Runs, Slots
 from situ.engine.kernels.look import rows_at
 from situ.engine.kernels.match import Matches, Work, new_work
@@ -89,7 +90,7 @@ class Engine:
     ) -> None:
         self.bound = bound
         self.spec = make_spec(bound, forget_after=forget_after)
-        self._plain_spec = tuple(self.spec)
+        self._plain_spec = self.spec[:]
         self.aggregates = specs_of(bound, ansi=ansi, with_count=with_count)
         self.n_symbols = len(bound.query.symbols)
         self.mask_type: np.dtype[np.unsignedinteger] = np.dtype(
@@ -99,8 +100,8 @@ class Engine:
         self._crew = Crew(threads)
         self._has_aggregates = any(self.aggregates)
         self.planner = Planner(self.spec.relations, join=join)  # type: ignore[arg-type]  # checked as an option
-        self._each_symbol = np.arange(self.n_symbols)
         self._work = new_work(self.n_symbols)
+        self._plain_work = self._work[:]
         self._n_unseen, self._look_after = 0, _FIRST_LOOK
         self._plan_changed()
         none = np.empty(0, np.int64)
@@ -117,9 +118,9 @@ class Engine:
     def step(self, given: Input, known: Known) -> tuple[Found, Known]:
         """The matches the rows complete, and what is known afterwards."""
         n_events = len(given.rows.time)
+        if self._crew.most == 1 and self.planner.plan.join == "range":
+            return self._step_alone(given, known, n_events)
         with self._crew.measured(n_events) as n_threads:
-            if n_threads == 1 and self.planner.plan.join == "range":
-                return self._step_alone(given, known, n_events)
             pieces = self._pieces(given, known, n_threads)
             done = self._crew.run(self._match_and_keep, self._planned(pieces))
         found = [_shifted(found, first) for (first, *_), (found, _, _) in zip(pieces, done, strict=True)]
@@ -128,20 +129,36 @@ class Engine:
 
     def _step_alone(self, given: Input, known: Known, n_events: int) -> tuple[Found, Known]:
         """A step without threads, with as little around the kernels as can be: the way of single events."""
-        before = known.slots.horizon
-        runs, slots = self._situated(given.rows, known)
         self._n_unseen += n_events
         if self._n_unseen >= self._look_after:
-            self._plan([runs], self._n_unseen)
+            return self._step_planned(given, known)
+        everything = (
+            given.rows[:], known.slots[:], known.entries[:], self._plain_spec,
+            self._full, self._deltas, self._plain_work
+        )  # fmt: skip
+        if not self._has_aggregates:
+            slots, kept, (slot, instant, *ends) = advance_plainly(*everything)
+            after = Known(Slots(*slots), Entries(*kept), known.carry)
+            if not len(instant):
+                return self._nothing_found, after
+            return Found(slot, instant, tuple(map(_without_states, *ends))), after
+        plain_runs, slots, kept, column, ends = advance(*everything)
+        runs = Runs(*plain_runs)
+        found = self._found(given, runs, known, ends) if len(ends[1]) else self._nothing_found
+        return found, self._kept(given, runs, Slots(*slots), known, kept, column)
+
+    def _step_planned(self, given: Input, known: Known) -> tuple[Found, Known]:
+        """A step before whose join the planner takes a look."""
+        before = known.slots.horizon
+        runs, slots = self._situated(given.rows, known)
+        self._plan([runs], self._n_unseen)
         orders = self._orders_for(runs, len(known.entries.ts))
         step = (before, 0, len(before), 1, 0)
-        matches = range_join(tuple(runs), self._plain_spec, orders, step, tuple(self._work))
-        found = self.values(given, runs, known, matches) if len(matches.instant) else self._nothing_found
-        return found, self.keep(given, runs, slots, known)
+        matches = range_join(runs[:], self._plain_spec, orders, step, self._plain_work)
+        return self.values(given, runs, known, matches), self.keep(given, runs, slots, known)
 
     def _orders_for(self, runs: Runs, n_old: int) -> Positions:
-        """Where half or more is new, one order over everything is less work than one for each anchor."""
-        return self._full if 2 * n_old <= int(runs.offset[:, -1].sum()) else self._deltas
+        return self._full if is_mostly_new(runs[:], n_old) else self._deltas
 
     def find(self, given: Input, known: Known) -> Found:
         """The matches the rows complete, where nothing comes after them."""
@@ -179,7 +196,7 @@ class Engine:
         """
         before = piece.known.slots.horizon
         trial = (before, 0, len(before), _TRIAL_SHARE, _TRIAL_SHARE // 2)
-        range_join(tuple(piece.derived.runs), self._plain_spec, self._full, trial, tuple(self._work))
+        range_join(piece.derived.runs[:], self._plain_spec, self._full, trial, self._plain_work)
 
     def _match_only(self, piece: Piece) -> tuple[Found, Work]:
         known, runs = piece.known, piece.derived.runs
@@ -203,7 +220,7 @@ class Engine:
         return Derived(runs, settle(rows, runs, slots, entries, self.spec, mask))
 
     def _situated(self, rows: Rows, known: Known) -> Derived:
-        runs, slots = situate(tuple(rows), tuple(known.slots), tuple(known.entries), self._plain_spec)
+        runs, slots = situate(rows[:], known.slots[:], known.entries[:], self._plain_spec)
         return Derived(Runs(*runs), Slots(*slots))
 
     def match(self, runs: Runs, before: Positions, n_old: int = 0, n_events: int = 1) -> Matches:
@@ -219,7 +236,7 @@ class Engine:
             return pair_join(runs, self.spec, self._full[0], before, works[0]), works[0]
         orders = self._orders_for(runs, n_old)
         pieces = [
-            (tuple(runs), self._plain_spec, orders, (before, 0, len(before), share, part), tuple(work))
+            (runs[:], self._plain_spec, orders, (before, 0, len(before), share, part), work[:])
             for part, work in enumerate(works)
         ]
         done = self._crew.run(range_join, pieces)
@@ -269,7 +286,18 @@ class Engine:
 
     def keep(self, given: Input, runs: Runs, slots: Slots, known: Known) -> Known:
         """What later steps need of the runs (SEM 8.4)."""
-        kept, column = retain(tuple(runs), self._plain_spec, slots.horizon)
+        return self._kept(given, runs, slots, known, *retain(runs[:], self._plain_spec, slots.horizon))
+
+    def _kept(
+        self,
+        given: Input,
+        runs: Runs,
+        slots: Slots,
+        known: Known,
+        kept: tuple[Positions, ...],
+        column: Positions,
+    ) -> Known:
+        """What `retain` gave back, with the aggregates of it."""
         entries = Entries(*kept)
         return Known(slots, entries, self._carried(given, runs, known, entries.symbol, column))
 
@@ -289,22 +317,21 @@ class Engine:
 
     def values(self, given: Input, runs: Runs, known: Known, matches: Matches) -> Found:
         """Endpoints and aggregates of matches, in order of their instants."""
-        pick, slot, instant = matches
-        if len(instant) > 1:
-            order = np.argsort(instant, kind="stable")
-            pick, slot, instant = pick[order], slot[order], instant[order]
-        ts, te = runs.ts[self._each_symbol, pick], runs.te[self._each_symbol, pick]
-        is_open = te > instant[:, None]
+        return self._found(given, runs, known, endpoints(runs[:], matches[:]))
+
+    def _found(self, given: Input, runs: Runs, known: Known, ends: tuple[npt.NDArray[Any], ...]) -> Found:
+        """What `endpoints` gave back, with the aggregates of it."""
+        pick, slot, instant, ts, te, is_open = ends
         symbols = []
         for symbol, spec in enumerate(self.aggregates):
             states = _NO_STATES
             if spec:
-                column, still = pick[:, symbol], is_open[:, symbol]
+                column, still = pick[:, symbol], is_open[symbol]
                 until = runs.last_row[symbol, column]
                 if bool(still.any()):
                     until[still] = rows_at(given.rows.time, given.rows.offset, slot[still], instant[still])
                 states = self._states(symbol, given, runs, known, column, until)
-            symbols.append(SymbolValues(ts[:, symbol], te[:, symbol], is_open[:, symbol], states))
+            symbols.append(SymbolValues(ts[symbol], te[symbol], is_open[symbol], states))
         return Found(slot, instant, tuple(symbols))
 
     def situations(
@@ -353,6 +380,10 @@ def _group(given: Input, known: Known, first: int, last: int) -> tuple[Input, Kn
             entries=entries._replace(offset=entries.offset[first : last + 1]),
         ),
     )
+
+
+def _without_states(ts: Positions, te: Positions, is_open: npt.NDArray[np.bool_]) -> SymbolValues:
+    return SymbolValues(ts, te, is_open, _NO_STATES)
 
 
 def _shifted(found: Found, by: int) -> Found:

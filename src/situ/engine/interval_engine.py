@@ -28,8 +28,8 @@ class IntervalPreparer(Preparer):
     def __call__(self, table: pa.Table | pa.RecordBatch) -> Prepared:
         source = self.bound.query.intervals
         assert source is not None
-        columns = Columns(self.events(table))
-        ts = to_ticks(columns[self.bound.time.name], self.bound.time.name)
+        columns = self.event_columns(table)
+        ts = self._to_ticks(columns[self.bound.time.name])
         refuse_reserved(ts)
         te = self._ends(columns[self._spelt(source.ending)], ts)
         codes, keys = self.encode(columns)

@@ -13,6 +13,7 @@ from situ.engine import prepare
 from situ.engine.api import check_matchable
 from situ.engine.codec import Reader, Writer, identity, read_rows, write_rows
 from situ.engine.core import Engine
+from situ.engine.kernels.advance import is_any_late
 from situ.engine.kernels.numbers import LONG_AGO, minus
 from situ.engine.known import Positions
 from situ.engine.options import Options, check_applicable, check_forget_after, read_options, ticks
@@ -92,6 +93,8 @@ class Operator:
             refuse_reserved(rows.time[is_late])  # before everything: neither late nor an instant
             self._count_late(table, is_late)
             rows = prepare.select(rows, ~is_late)
+            if not rows.n_rows:
+                return self._results.empty
         return self._take(rows)
 
     def _take(self, rows: Prepared) -> pa.Table:
@@ -221,14 +224,17 @@ class Operator:
 
     def _is_late(self, rows: Prepared) -> npt.NDArray[np.bool_] | None:
         """Which rows are late (SEM 8.1), None for none."""
-        is_late = rows.time < self._complete
-        if self.delay is None:
-            slots, codes = self._store.dense(rows.codes)
-            horizon = self._store.read(slots).slots.horizon[codes]
-            if self.options.ties == "error":
-                _refuse_ties(rows.time[rows.time == horizon])
-            is_late |= rows.time <= horizon
-        return is_late if is_late.any() else None
+        if self.delay is not None:
+            is_late = rows.time < self._complete
+            return is_late if is_late.any() else None
+        slots, codes = self._store.dense(rows.codes)
+        horizons = self._store.read(slots).slots.horizon
+        if not is_any_late(rows.time, codes, horizons, self._complete):
+            return None
+        horizon = horizons[codes]
+        if self.options.ties == "error":
+            _refuse_ties(rows.time[rows.time == horizon])
+        return (rows.time < self._complete) | (rows.time <= horizon)
 
     def _count_late(self, table: pa.Table | pa.RecordBatch, is_late: npt.NDArray[np.bool_]) -> None:
         self.late += int(is_late.sum())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from situ.engine.kernels.layout import Rows
 from situ.engine.kernels.order import ascends, ascends_as_is, group, last_of_each_instant
 from situ.engine.keys import Codes, encode
 from situ.engine.options import Options
-from situ.engine.schema import check_reserved, to_ticks
+from situ.engine.schema import check_reserved, ticks_reader
 from situ.errors import DataError
 from situ.language.ast import Expression
 from situ.language.binder import BoundQuery
@@ -68,16 +69,18 @@ class Preparer:
                 bound.query.where, schema, ansi=options.ansi, time_zone=options.time_zone
             )
         self.conditions = compiled_conditions(bound, schema, options)
+        self._positions = {name: at for at, name in enumerate(schema.names)}
+        self._to_ticks = ticks_reader(schema.field(bound.time.name).type, bound.time.name)
 
     def __call__(self, table: pa.Table | pa.RecordBatch) -> Prepared:
         """Rows that are events, in input order."""
         bound = self.bound
-        columns = Columns(self.events(table))
+        columns = self.event_columns(table)
         codes, keys = self.encode(columns)
         return Prepared(
             codes,
             keys,
-            to_ticks(columns[bound.time.name], bound.time.name),
+            self._to_ticks(columns[bound.time.name]),
             mask_of(self.conditions, columns, self.mask_type),
             {column.name: columns[column.name] for column in bound.attributes},
             [columns[column.name] for column in bound.ties],
@@ -94,10 +97,18 @@ class Preparer:
 
     def events(self, table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
         """Without rows that are no events (SEM 1.2) or have no time (SEM 1.4)."""
+        return self.event_columns(table).table
+
+    def event_columns(self, table: pa.Table | pa.RecordBatch) -> Columns:
+        """The columns of `events`."""
+        columns = Columns(table, self._positions)
         if self._where is not None:
-            table = table.filter(pa.array(truths(self._where(Columns(table))).view(bool)))
-        time = table.column(self.bound.time.name)
-        return self._without_null_times(table, time) if time.null_count else table
+            keep = truths(self._where(columns, columns.n_rows)).view(bool)
+            columns = Columns(table.filter(pa.array(keep)), self._positions)
+        time = columns[self.bound.time.name]
+        if not time.null_count:
+            return columns
+        return Columns(self._without_null_times(columns.table, time), self._positions)
 
     def _without_null_times(self, table: pa.Table, time: pa.Array) -> pa.Table:
         n_bad, name = time.null_count, self.bound.time.name
@@ -114,15 +125,16 @@ class Preparer:
 class Columns(dict[str, pa.Array]):
     """A table's columns as arrays, put together when first asked for."""
 
-    def __init__(self, table: pa.Table | pa.RecordBatch) -> None:
+    def __init__(
+        self, table: pa.Table | pa.RecordBatch, positions: Mapping[str, int] = MappingProxyType({})
+    ) -> None:
         super().__init__()
-        self._table = table
+        self.table = table
+        self._positions = positions  # of the columns, where somebody has looked them up already
         self.n_rows: int = table.num_rows
-        if table.num_columns:
-            _ = self[table.column_names[0]]  # a constant expression takes its length from any column
 
     def __missing__(self, name: str) -> pa.Array:
-        column = self._table.column(name)
+        column = self.table.column(self._positions.get(name, name))
         if isinstance(column, pa.ChunkedArray):
             column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         self[name] = column
@@ -147,7 +159,7 @@ def mask_of(
     """Bit i set in each row where condition i holds."""
     mask = np.zeros(columns.n_rows, mask_type)
     for condition, bits in conditions:
-        values = condition(columns)
+        values = condition(columns, columns.n_rows)
         first, skip = divmod(values.offset, 8)
         validity, bitmap = values.buffers()
         if bitmap is None:

@@ -13,7 +13,7 @@ from situ.engine.expressions import compile_expression
 from situ.engine.expressions.types import canonical
 from situ.engine.identity import match_ids
 from situ.engine.options import Options
-from situ.engine.schema import from_ticks, result_time_type
+from situ.engine.schema import result_time_type, ticks_writer
 from situ.errors import DataError, UnsupportedExpressionError
 from situ.language.binder import BoundQuery
 
@@ -25,6 +25,7 @@ class Results:
         self.bound = bound
         self.engine = engine
         self.time_type = result_time_type(schema.field(bound.time.name).type)
+        self._write_ticks = ticks_writer(self.time_type)
         self.key_fields = [schema.field(column.name) for column in bound.partition]
         self.with_id = options.match_id
         position = {name: i for i, name in enumerate(bound.query.symbol_names)}
@@ -92,7 +93,7 @@ class Results:
 
     def times(self, ticks: np.ndarray, null: np.ndarray | None = None) -> pa.Array:
         """Ticks as the time column's type."""
-        return from_ticks(ticks, self.time_type, null)
+        return self._write_ticks(ticks, null)
 
     def items(self, found: Found) -> dict[str, pa.Array]:
         """The value of every item of the query for each match, as column `_item_<i>`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -69,6 +71,25 @@ def result_time_type(arrow: pa.DataType) -> pa.DataType:
     return _RESULT_TIMES.get(arrow, arrow)
 
 
+def are_ticks(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds ticks as they are."""
+    return bool(kind == _INT64 or (pa.types.is_timestamp(kind) and kind.unit == "us"))
+
+
+def ticks_reader(kind: pa.DataType, name: str) -> Callable[[pa.Array], Ticks]:
+    """`to_ticks` for columns of one type: where values are ticks already, there is nothing to decide."""
+    if are_ticks(kind):
+        return _ticks_of
+    return lambda column: to_ticks(column, name)
+
+
+def _ticks_of(column: pa.Array) -> Ticks:
+    first, size = column.offset, len(column)
+    if not size:
+        return np.empty(0, np.int64)
+    return np.frombuffer(column.buffers()[1], np.int64, size, 8 * first)
+
+
 def to_ticks(column: pa.Array | pa.ChunkedArray, name: str) -> Ticks:
     """A time column without nulls as int64: microseconds, or the integers themselves."""
     if isinstance(column, pa.ChunkedArray):
@@ -124,8 +145,22 @@ def _reserved() -> DataError:
 
 def from_ticks(ticks: Ticks, kind: pa.DataType, null: npt.NDArray[np.bool_] | None = None) -> pa.Array:
     """int64 ticks as the time column's own type; null where `null` says so."""
-    if kind == _INT64:
-        return pa.array(ticks, mask=null)
+    return ticks_writer(kind)(ticks, null)
+
+
+def ticks_writer(kind: pa.DataType) -> Callable[[Ticks, npt.NDArray[np.bool_] | None], pa.Array]:
+    """`from_ticks` for one type; a column that holds ticks as they are takes over the array's memory."""
+    if not are_ticks(kind):
+        return lambda ticks, null: _converted(ticks, kind, null)
+
+    def write(ticks: Ticks, null: npt.NDArray[np.bool_] | None) -> pa.Array:
+        valid = None if null is None else pa.py_buffer(np.packbits(~null, bitorder="little"))
+        return pa.Array.from_buffers(kind, len(ticks), [valid, pa.py_buffer(np.ascontiguousarray(ticks))])
+
+    return write
+
+
+def _converted(ticks: Ticks, kind: pa.DataType, null: npt.NDArray[np.bool_] | None) -> pa.Array:
     if pa.types.is_date(kind):
         days = pa.array((ticks // _US_PER_DAY).astype(np.int32), mask=null)
         return days.cast(pa.date32()).cast(kind)

@@ -6,25 +6,30 @@ in process, and goes on exactly as a task that was handed rows by Spark.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from situ.engine.expressions import compile_expression
 from situ.engine.options import Options
 from situ.engine.prepare import Columns, compiled_conditions, mask_of, truths
 from situ.errors import DataError
-from situ.spark.collect import condense_split, pack_prepared
+from situ.spark.collect import pack_prepared
 from situ.spark.files import open_file
-from situ.spark.project import MASK, read_batch
+from situ.spark.pieces import SHUFFLED
+from situ.spark.project import MASK, N_BAD_ROWS, read_batch
 from situ.spark.prune import Range, may_be_true, row_group_ranges
+from situ.spark.split_parts import condense_split, gathered
 from situ.spark.task import Task
 
 _ROWS_AT_ONCE = 1 << 18
+_COUNTED = SHUFFLED.append(pa.field(N_BAD_ROWS, pa.int64()))
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,7 @@ class Reading:
     whole: bool  # are events packed as they are (strategy="shuffle")
     time_zone: str
     units: list[list[Unit]] = field(default_factory=list)  # of each Spark task
+    drops: bool = False  # are rows without a time left out and counted
 
     @cached_property
     def conditions(self) -> Any:
@@ -72,34 +78,46 @@ class Reading:
         return frozenset(names | set(self.where.columns if self.where else ()))
 
 
+@dataclass
+class Dropped:
+    """How many rows without a time were left out (SEM 1.4)."""
+
+    n_rows: int = 0
+
+
 def read_units(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Pieces of the file parts that belong to the numbers in the batches, a split for each part."""
-    for batch in batches:
-        for number in batch.column(0).to_pylist():
-            for unit in reading.units[number]:
-                yield from read_unit(reading, unit)
+    """Pieces of the file parts that belong to the numbers in the batches, a split for each part.
+
+    Where rows without a time are dropped, a last row without a piece says how many.
+    """
+    numbers = (number for batch in batches for number in batch.column(0).to_pylist())
+    dropped = Dropped()
+    pieces = (
+        p for number in numbers for unit in reading.units[number] for p in read_unit(reading, unit, dropped)
+    )
+    if not reading.drops:
+        yield from pieces
+        return
+    for piece in pieces:
+        yield pa.RecordBatch.from_arrays([*piece.columns, pa.nulls(1, pa.int64())], schema=_COUNTED)
+    yield pa.RecordBatch.from_pylist([{N_BAD_ROWS: dropped.n_rows}], schema=_COUNTED)
 
 
-def read_unit(reading: Reading, unit: Unit) -> Iterator[pa.RecordBatch]:
-    """One part of a file, a piece for each bucket; a part larger than the limit comes in several."""
+def read_unit(reading: Reading, unit: Unit, dropped: Dropped) -> Iterator[pa.RecordBatch]:
+    """One part of a file as one split, whole or condensed, pieces for each bucket."""
     task = reading.task
-    pack = pack_prepared if reading.whole else condense_split
-    waiting: list[pa.Table] = []
-    size = 0
     try:
-        for table in events_of(reading, unit):
-            waiting.append(table)
-            size += table.nbytes
-            if size >= task.limit:
-                yield from pack(task, read_batch(task.layout, pa.concat_tables(waiting), task.mask_type))
-                waiting, size = [], 0
-        if waiting:
-            yield from pack(task, read_batch(task.layout, pa.concat_tables(waiting), task.mask_type))
+        parts = gathered(events_of(reading, unit, dropped), task.limit)
+        for part in parts:
+            if reading.whole:
+                yield from pack_prepared(task, read_batch(task.layout, part.rows, task.mask_type))
+            else:
+                yield from condense_split(task, itertools.chain([part], parts))
     except DataError as error:
         raise type(error)(f"{unit.path}: {error.message}", hint=error.hint) from None
 
 
-def events_of(reading: Reading, unit: Unit) -> Iterator[pa.Table]:
+def events_of(reading: Reading, unit: Unit, dropped: Dropped) -> Iterator[pa.Table]:
     """The events of a part of a file, as the columns of the layout and the mask."""
     bound = reading.task.bound
     conditions = [symbol.condition for symbol in bound.query.symbols if symbol.condition is not None]
@@ -124,7 +142,7 @@ def events_of(reading: Reading, unit: Unit) -> Iterator[pa.Table]:
             for batch in file.iter_batches(
                 _ROWS_AT_ONCE, row_groups=[number], columns=names, use_threads=False
             ):
-                yield _events(reading, unit, batch, is_silent)
+                yield _events(reading, unit, batch, dropped, is_silent=is_silent)
 
 
 def _flat_columns(metadata: Any) -> dict[str, int]:
@@ -150,12 +168,18 @@ def _middle(row_group: Any) -> int:
     return int(min(offset, first.data_page_offset) + size // 2)
 
 
-def _events(reading: Reading, unit: Unit, batch: pa.RecordBatch, is_silent: bool) -> pa.Table:
+def _events(
+    reading: Reading, unit: Unit, batch: pa.RecordBatch, dropped: Dropped, *, is_silent: bool
+) -> pa.Table:
     """A batch's events; where no condition can hold nothing is evaluated but WHERE."""
     task = reading.task
     table = _in_schema(reading, unit, batch)
     if reading.where is not None:
-        table = table.filter(pa.array(truths(reading.where(Columns(table))).view(bool)))
+        table = table.filter(pa.array(truths(reading.where(Columns(table), table.num_rows)).view(bool)))
+    time = table.column(task.bound.time.name)
+    if reading.drops and time.null_count:
+        dropped.n_rows += time.null_count
+        table = table.filter(pc.is_valid(time))
     conditions = [] if is_silent else reading.conditions
     mask = mask_of(conditions, Columns(table), task.mask_type)
     names = [column.name for column in task.layout.columns]

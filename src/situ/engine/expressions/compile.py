@@ -41,21 +41,20 @@ class Compiled:
         self._run = _after(eager, node.run) if eager else node.run
         self._loaders = tuple(loader(field.type) for field in fields)
 
-    def __call__(self, columns: Mapping[str, pa.Array]) -> pa.Array:
-        """One value per row; all arrays must have one length. A bare column comes back as it is."""
+    def __call__(self, columns: Mapping[str, pa.Array], n_rows: int | None = None) -> pa.Array:
+        """One value per row; all arrays must have one length. A bare column comes back as it is.
+
+        A constant reads no column: its length is `n_rows`, or that of any column there is.
+        """
         if self._bare:
             return columns[self.columns[0]]
-        arrays, n = self._inputs(columns)
+        arrays = [columns[name] for name in self.columns]
+        n = len(arrays[0] if arrays else next(iter(columns.values()))) if n_rows is None else n_rows
         with np.errstate(all="ignore"):
             blocks = [
                 to_arrow(self._run(frame), self.type, frame.n) for frame in _blocks(arrays, self._loaders, n)
             ]
         return blocks[0] if len(blocks) == 1 else pa.concat_arrays(blocks)
-
-    def _inputs(self, columns: Mapping[str, pa.Array]) -> tuple[list[pa.Array], int]:
-        arrays = [columns[name] for name in self.columns]
-        # A constant reads no column: then any column tells how many rows there are.
-        return arrays, len(arrays[0] if arrays else next(iter(columns.values())))
 
 
 def _blocks(arrays: list[pa.Array], loaders: Sequence[Loader], n: int) -> Iterator[Frame]:

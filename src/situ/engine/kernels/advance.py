@@ -1,0 +1,74 @@
+"""A whole step in one call: single events and small batches spend more on calls than on work."""
+
+import numpy as np
+
+from situ.engine.kernels.jit import kernel
+from situ.engine.kernels.layout import as_runs
+from situ.engine.kernels.match import join
+from situ.engine.kernels.retain import retain
+from situ.engine.kernels.situate import situate
+
+
+@kernel
+def advance(rows, slots, entries, spec, full, deltas, work):
+    """Situations, their matches and what to keep of them: `situate`, `join`, `endpoints`, `retain`.
+
+    Takes and returns plain tuples; `full` and `deltas` are the plan's orders.
+    """
+    runs, after = situate(rows, slots, entries, spec)
+    horizon = slots[0]
+    step = (horizon, 0, len(horizon), 1, 0)
+    orders = full if is_mostly_new(runs, len(entries[1])) else deltas
+    matches = join(runs, spec, orders, step, work)
+    kept, column = retain(runs, spec, after[0])
+    return runs, after, kept, column, endpoints(runs, matches)
+
+
+@kernel
+def advance_plainly(rows, slots, entries, spec, full, deltas, work):
+    """`advance` where no aggregates are asked for, without what only they need: arrays cost to hand over."""
+    _, after, kept, _, ends = advance(rows, slots, entries, spec, full, deltas, work)
+    _, slot, instant, ts, te, is_open = ends
+    return after, kept, (slot, instant, ts, te, is_open)
+
+
+@kernel
+def is_mostly_new(runs, n_old):
+    """Where half or more is new, one order over everything is less work than one for each anchor."""
+    offset = as_runs(runs).offset
+    size = 0
+    for symbol in range(len(offset)):
+        size += offset[symbol, -1]
+    return 2 * n_old <= size
+
+
+@kernel
+def endpoints(runs, matches):
+    """Matches by instant, with each symbol's ts, te and whether te lies beyond the match's instant."""
+    runs = as_runs(runs)
+    pick, slot, instant = matches
+    size, n = pick.shape
+    for m in range(1, size):
+        if instant[m] < instant[m - 1]:
+            order = np.argsort(instant, kind="mergesort")
+            pick, slot, instant = pick[order], slot[order], instant[order]
+            break
+    ts = np.empty((n, size), np.int64)
+    te = np.empty((n, size), np.int64)
+    is_open = np.empty((n, size), np.bool_)
+    for symbol in range(n):
+        for m in range(size):
+            at = pick[m, symbol]
+            ts[symbol, m] = runs.ts[symbol, at]
+            te[symbol, m] = runs.te[symbol, at]
+            is_open[symbol, m] = te[symbol, m] > instant[m]
+    return pick, slot, instant, ts, te, is_open
+
+
+@kernel
+def is_any_late(time, codes, horizon, complete):
+    """Whether some row's instant is complete, or its slot's horizon has reached it (SEM 8.1)."""
+    found = False
+    for row in range(len(time)):
+        found |= time[row] < complete or time[row] <= horizon[codes[row]]
+    return found
