@@ -25,6 +25,7 @@ DEFINE A AS x > 0, B AS x > 0.8 AT LEAST 1 second
 PATTERN A contains;started-by;overlaps B
 WITHIN 60 seconds
 RETURN A.ts AS a, B.ts AS b, B.te AS e, avg(A.x) * 2 AS m, count(B) AS n"""
+GIVEN = "FROM INTERVALS s SYMBOL BY k STARTING t ENDING u PATTERN A before B WITHIN 1 minute"
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
 
@@ -234,6 +235,9 @@ def test_a_row_without_a_time_stops_the_stream(spark: SparkSession, tmp_path: Pa
         ({"text": PATTERN.replace("WITHIN 60 seconds", "")}, QueryError, "needs a window"),
         ({"watermark": "1 minute"}, OptionError, "withWatermark"),
         ({"buckets": 0}, OptionError, "buckets=0"),
+        ({"points": "widen"}, OptionError, "points does not apply to events"),
+        ({"text": GIVEN, "ties": "error"}, OptionError, "ties does not apply to given intervals"),
+        ({"text": GIVEN, "forget_after": "1 hour"}, OptionError, "forget_after does not apply to given"),
         ({"mark": "u"}, TimeColumnError, "the watermark is on u, but the query's time is t"),
         ({"store": ""}, OptionError, "RocksDB"),
         ({"text": PATTERN.replace("AS a,", "AS late_row,"), "late_rows": True}, SituError, "late_row"),

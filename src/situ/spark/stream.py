@@ -16,7 +16,7 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from situ.engine.api import check_matchable
-from situ.engine.options import Options, check_forget_after, read_options
+from situ.engine.options import Options, check_applicable, check_forget_after, read_options
 from situ.errors import DuplicateNameError, OptionError, QueryError, TimeColumnError
 from situ.language.ast import Query
 from situ.language.binder import BoundQuery
@@ -97,6 +97,7 @@ class Job:
         given = dict(given)
         n_buckets = _checked_buckets(given.pop("buckets", DEFAULT_BUCKETS), query)
         options = read_options(given, OPTIONS, "a streaming DataFrame", ELSEWHERE)
+        check_applicable(given, query)
         _check_state_store(df.sparkSession)
         projection = project(
             df,

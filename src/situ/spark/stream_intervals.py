@@ -66,6 +66,8 @@ class IntervalKeeper:
         self._types = attributes  # of the columns rows carry: start, end, id, attributes
         self._own = {name: kind for name, kind in attributes.items() if name not in ("_ts", "_te", "_id")}
         self._id_type = attributes.get("_id")
+        self._within = UNBOUNDED if task.bound.within is None else task.bound.within
+        self._refuses_reported = self._id_type is not None and self._within != UNBOUNDED
 
     def nothing(self, n_slots: int) -> KnownIntervals:
         """Partitions never seen before."""
@@ -163,9 +165,11 @@ class IntervalKeeper:
     def _kept(self, known: KnownIntervals, horizon: Positions) -> KnownIntervals:
         """Without intervals that can be in no further result."""
         kept = known.kept
-        wanted = (kept.mask != 0) & (kept.ts >= oldest_kept_each(horizon, self.engine.spec.within)[kept.slot])
+        is_recent = kept.ts >= oldest_kept_each(horizon, self._within)[kept.slot]
         if self.task.kind == "situations":
-            wanted &= kept.te == OPEN  # those that are over have been reported
+            # those that are over have been reported, and stay only to refuse rows of the same id (SEM 6.3)
+            is_recent = (kept.te == OPEN) | (is_recent & self._refuses_reported)
+        wanted = (kept.mask != 0) & is_recent
         return known._replace(kept=kept.take(np.flatnonzero(wanted)).compacted())
 
     def purge(self, known: KnownIntervals, complete: int) -> tuple[KnownIntervals, Flags]:
@@ -178,11 +182,12 @@ class IntervalKeeper:
 
     def next_purge(self, known: KnownIntervals) -> Positions:
         """For each slot the instant that must be complete before something of it can go."""
-        within = self.engine.spec.within
         oldest = np.full(known.n_slots, NEVER)
-        if within != UNBOUNDED:
-            np.minimum.at(oldest, known.kept.slot, known.kept.ts)
-            oldest = later(oldest, int(within) + 2)
+        if self._within != UNBOUNDED:
+            kept = known.kept
+            leaving = np.ones(len(kept.ts), bool) if self.task.kind == "match" else kept.te != OPEN
+            np.minimum.at(oldest, kept.slot[leaving], kept.ts[leaving])
+            oldest = later(oldest, int(self._within) + 2)
         return oldest
 
 
