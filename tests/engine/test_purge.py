@@ -155,9 +155,16 @@ BEFORE = situ.query("FROM e PARTITION BY k ORDER BY t DEFINE A AS a, B AS b PATT
 FOLLOWS = situ.query(
     "FROM e PARTITION BY k ORDER BY t DEFINE A AS a, B AS b PATTERN A followed-by B WITHIN 10"
 )
+MANY = situ.query(  # raw ends are kept of A and B only
+    "FROM e PARTITION BY k ORDER BY t DEFINE A AS a, B AS b, C AS a, D AS b, E AS a, F AS b, G AS a, H AS b "
+    "PATTERN A followed-by B before C before D before E before F before G before H WITHIN 10"
+)
+QUERIES = pytest.mark.parametrize(
+    "query", [BEFORE, FOLLOWS, MANY], ids=["before", "followed-by", "many symbols"]
+)
 
 
-@pytest.mark.parametrize("query", [BEFORE, FOLLOWS], ids=["before", "followed-by"])
+@QUERIES
 def test_silent_partitions_are_forgotten_once_no_condition_holds(query: situ.Query) -> None:
     operator = query.operator(SCHEMA, watermark=0)
     operator.push(silent(100, "a .#.."))
@@ -168,7 +175,7 @@ def test_silent_partitions_are_forgotten_once_no_condition_holds(query: situ.Que
     assert operator.nbytes == 0
 
 
-@pytest.mark.parametrize("query", [BEFORE, FOLLOWS], ids=["before", "followed-by"])
+@QUERIES
 def test_of_a_silent_partition_with_something_open_a_residue_stays(query: situ.Query) -> None:
     """SEM 8.5: at most 64 bytes beside its key."""
     operator = query.operator(SCHEMA, watermark=0)

@@ -113,7 +113,7 @@ class Engine:
 
     def nothing_known(self, n_slots: int) -> Known:
         """Partitions never seen before."""
-        return Known.nothing(n_slots, len(self.spec.followed), self.aggregates)
+        return Known.nothing(n_slots, self.spec, self.aggregates)
 
     def step(self, given: Input, known: Known) -> tuple[Found, Known]:
         """The matches the rows complete, and what is known afterwards."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from situ.engine.aggregate import AggregateSpec, States
-from situ.engine.kernels.layout import Entries, Slots
+from situ.engine.kernels.layout import Entries, Slots, Spec
 from situ.engine.kernels.look import ranges
 from situ.engine.kernels.numbers import LONG_AGO
 
@@ -27,19 +27,24 @@ class Known(NamedTuple):
     carry: tuple[States, ...]
 
     @classmethod
-    def nothing(cls, n_slots: int, n_followed: int, specs: Sequence[AggregateSpec]) -> Known:
+    def nothing(cls, n_slots: int, spec: Spec, aggregates: Sequence[AggregateSpec]) -> Known:
         """Partitions never seen before."""
         none = np.empty(0, np.int64)
         return cls(
             Slots(
                 np.full(n_slots, LONG_AGO, np.int64),
                 np.zeros(n_slots, np.uint64),
-                np.full((len(specs) if n_followed else 0, n_slots), LONG_AGO, np.int64),
+                np.full((len(spec.ending), n_slots), LONG_AGO, np.int64),
             ),
             Entries(
-                none, none, none, none, np.empty((n_followed, 0), np.int64), np.zeros(n_slots + 1, np.int64)
+                none,
+                none,
+                none,
+                none,
+                np.empty((len(spec.followed), 0), np.int64),
+                np.zeros(n_slots + 1, np.int64),
             ),
-            tuple(spec.empty() for spec in specs),
+            tuple(own.empty() for own in aggregates),
         )
 
     @property

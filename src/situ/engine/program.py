@@ -53,6 +53,7 @@ def make_spec(bound: BoundQuery, *, forget_after: int | None = None) -> Spec:
         at_least=np.array([d or 0 for d in bound.at_least], np.int64),
         at_most=np.array([UNBOUNDED if d is None else d for d in bound.at_most], np.int64),
         followed=np.array(followed, np.int64).reshape(-1, 2),
+        ending=np.array(sorted({int(symbol) for pair in followed for symbol in pair}), np.int64),
         verdict_of=verdict_of,
         trigger_ts=np.array([trigger.ts for trigger in triggers]),
         trigger_te=np.array([trigger.te for trigger in triggers]),

@@ -21,15 +21,13 @@ from situ.engine.core import Engine
 from situ.engine.kernels.layout import Rows, Slots
 from situ.engine.kernels.numbers import LONG_AGO, UNBOUNDED, minus
 from situ.engine.known import Positions
-from situ.spark.collect import shuffled
 from situ.spark.join_pieces import in_time_order, joined
 from situ.spark.merge import Registry, values
-from situ.spark.pieces import pack_condensed, unpack_condensed
+from situ.spark.pieces import pack_condensed, shuffled, unpack_condensed
 from situ.spark.runner import Runner
 from situ.spark.task import Task
 
 _IDENTITY = b"situ slice 0001."
-_LEAST_ROWS = 4096  # of a slice: less is not worth a task
 _ROWS_PER_OVERLAP = 4  # a slice is at least that many times as long as the window before it
 
 
@@ -40,7 +38,7 @@ class Slice(NamedTuple):
     before: int  # lo: matches at or before this instant are another slice's
     horizon: int  # the instant of the last row left out, LONG_AGO for none
     mask: int  # which conditions held there
-    raw_end: Positions  # int64[n]: ends of the latest raw runs there
+    raw_end: Positions  # int64[R]: ends of the latest raw runs there, of Spec.ending's symbols
 
 
 def cut(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -50,7 +48,7 @@ def cut(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatc
         return
     stretches, order = in_time_order(task, pieces, Registry())
     whole = joined(task.engine, pieces, stretches, order)
-    for number, one in enumerate(slices_of(task.engine, whole, task.n_slices)):
+    for number, one in enumerate(slices_of(task.engine, whole, task.n_slices, task.least_rows)):
         yield shuffled(task.slice_labels[number], packed(task.engine, one))
 
 
@@ -65,15 +63,15 @@ def match_slice(engine: Engine, runner: Runner, one: Slice) -> Iterator[pa.Recor
     """The matches of one slice."""
     given = expand(engine, one.condensed)
     known = engine.nothing_known(1)
-    raw_end = one.raw_end.reshape(-1, 1) if len(known.slots.raw_end) else known.slots.raw_end
-    known = known._replace(slots=Slots(np.array([one.horizon]), np.array([one.mask], np.uint64), raw_end))
+    slots = Slots(np.array([one.horizon]), np.array([one.mask], np.uint64), one.raw_end.reshape(-1, 1))
+    known = known._replace(slots=slots)
     runs, _ = engine.derive(given.rows, known)
     matches = engine.match(runs, np.array([one.before]), 0, len(given.rows.time))
     found = engine.values(given, runs, known, matches)
     yield from runner.batches([runner.table(found, [])])
 
 
-def slices_of(engine: Engine, whole: Condensed, wanted: int, least: int = _LEAST_ROWS) -> Iterator[Slice]:
+def slices_of(engine: Engine, whole: Condensed, wanted: int, least: int) -> Iterator[Slice]:
     """At most `wanted` slices with about equally much to do."""
     time, mask = whole.rows.time, whole.rows.mask
     within = engine.spec.within
@@ -128,16 +126,14 @@ def _bits(mask: npt.NDArray[np.unsignedinteger], symbol: int) -> npt.NDArray[np.
 
 
 def _raw_ends(engine: Engine, rows: Rows) -> list[Positions]:
-    """For each symbol the instants at which a run of it ends; a gap ends none (SEM 8.5)."""
-    if not len(engine.spec.followed):
-        return [rows.time[:0]] * engine.n_symbols
+    """For each of Spec.ending's symbols the instants at which a run of it ends; a gap ends none (SEM 8.5)."""
     ended = rows.mask[:-1] & ~rows.mask[1:]
     if engine.spec.forget_after != UNBOUNDED:
         is_gap = rows.time[1:].view(np.uint64) - rows.time[:-1].view(np.uint64) > np.uint64(
             engine.spec.forget_after
         )
         ended = np.where(is_gap, ended.dtype.type(0), ended)
-    return [rows.time[holds(ended, symbol) + 1] for symbol in range(engine.n_symbols)]
+    return [rows.time[holds(ended, int(symbol)) + 1] for symbol in engine.spec.ending]
 
 
 def _latest(ends: Positions, instant: Any) -> int:

@@ -171,7 +171,8 @@ def test_an_a_of_an_earlier_history_is_followed_by_nothing_and_hides_nothing() -
 def test_raw_ends_are_the_latest_of_each_symbol() -> None:
     rows = rows_of(["#.#.", "...#"], ["....", "...."])
     runs, _ = derive(rows, no_entries(2, 1), new_slots(2, 2), 1, np.zeros(2, np.int64), np.full(2, -1), -1)
-    assert latest_raw_ends(runs, new_slots(2, 2)).tolist() == [[3, LONG_AGO], [LONG_AGO, LONG_AGO]]
+    ends = latest_raw_ends(runs, new_slots(2, 2), np.arange(2))
+    assert ends.tolist() == [[3, LONG_AGO], [LONG_AGO, LONG_AGO]]
 
 
 def test_a_verdict_is_carried_with_its_entry() -> None:
@@ -181,5 +182,5 @@ def test_a_verdict_is_carried_with_its_entry() -> None:
     )
     slots = Slots(np.array([8]), np.array([2], np.uint64), np.array([[5], [LONG_AGO]]))
     runs, _ = derive(rows, entries, slots, 1, np.zeros(2, np.int64), np.full(2, -1), -1)
-    judge_followed(runs, entries, slots, np.array([[0, 1]]))
+    judge_followed(runs, entries, slots, np.array([[0, 1]]), np.arange(2))
     assert runs.verdict[0, :1].tolist() == [5]

@@ -7,7 +7,7 @@ from situ.engine.kernels.numbers import LONG_AGO, NEVER, OPEN, UNBOUNDED, plus
 
 
 @kernel
-def judge_followed(runs, entries, slots, followed):
+def judge_followed(runs, entries, slots, followed, ending):
     """For each pair (A, B): which A each B-run follows, as A's te (SEM 3.4, 8.4).
 
     Needs raw runs, so it comes before durations are looked at. B follows A when A's latest raw run
@@ -16,9 +16,10 @@ def judge_followed(runs, entries, slots, followed):
     n_slots = runs.offset.shape[1] - 1
     for pair in range(len(followed)):
         a, b = followed[pair, 0], followed[pair, 1]
+        a_at, b_at = np.searchsorted(ending, a), np.searchsorted(ending, b)
         for k in range(n_slots):
             i, i_end = runs.offset[a, k], runs.offset[a, k + 1]
-            a_end, b_end = slots.raw_end[a, k], slots.raw_end[b, k]
+            a_end, b_end = slots.raw_end[a_at, k], slots.raw_end[b_at, k]
             for j in range(runs.offset[b, k], runs.offset[b, k + 1]):
                 ts = runs.ts[b, j]
                 a_holds = False
@@ -41,15 +42,16 @@ def judge_followed(runs, entries, slots, followed):
 
 
 @kernel
-def latest_raw_ends(runs, slots):
+def latest_raw_ends(runs, slots, ending):
     """Each slot's raw_end after the step."""
     ends = np.empty(slots.raw_end.shape, np.int64)
-    for symbol in range(runs.ts.shape[0]):
+    for row in range(len(ending)):
+        symbol = ending[row]
         for k in range(runs.offset.shape[1] - 1):
-            ends[symbol, k] = slots.raw_end[symbol, k]
+            ends[row, k] = slots.raw_end[row, k]
             for at in range(runs.offset[symbol, k], runs.offset[symbol, k + 1]):
                 if runs.te[symbol, at] != OPEN:
-                    ends[symbol, k] = max(ends[symbol, k], runs.te[symbol, at])
+                    ends[row, k] = max(ends[row, k], runs.te[symbol, at])
     return ends
 
 

@@ -3,7 +3,7 @@
 Numba takes microseconds to recognise a named tuple that comes from Python, and a fraction of one for a
 plain tuple. So kernels that single events go through take either, and give the names back inside.
 
-K slots (partitions touched by this step), n symbols, N rows, E entries, P followed-by pairs.
+K slots (partitions touched by this step), n symbols, N rows, E entries, P followed-by pairs of R symbols.
 All instants are int64 ticks, all positions int64.
 """
 
@@ -38,7 +38,7 @@ class Slots(NamedTuple):
 
     horizon: np.ndarray  # int64[K]: LONG_AGO for a new partition
     mask: np.ndarray  # uint64[K]: which conditions held at the horizon
-    raw_end: np.ndarray  # int64[n, K]: end of the latest raw run that is over (followed-by symbols)
+    raw_end: np.ndarray  # int64[R, K]: end of the latest raw run that is over, of Spec.ending's symbols
 
 
 class Runs(NamedTuple):
@@ -64,6 +64,7 @@ class Spec(NamedTuple):
     at_least: np.ndarray  # int64[n]: 0 for none
     at_most: np.ndarray  # int64[n]: UNBOUNDED for none
     followed: np.ndarray  # int64[P, 2]: pairs (A, B) some constraint asks followed-by of
+    ending: np.ndarray  # int64[R]: the symbols of these pairs, ascending: their raw ends are kept (SEM 8.4)
     verdict_of: np.ndarray  # int64[n, n]: index into followed, -1
     trigger_ts: np.ndarray  # bool[n]: can the symbol's start be the instant a match is reported at
     trigger_te: np.ndarray
@@ -100,4 +101,4 @@ def as_runs(t):
 @kernel
 def as_spec(t):
     """A plain tuple of Spec by its name."""
-    return Spec(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], t[10], t[11], t[12])
+    return Spec(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], t[10], t[11], t[12], t[13])

@@ -31,8 +31,8 @@ def settle(rows, runs, slots, entries, spec, mask):
     """What derivation leaves open: followed-by verdicts, admissible instants, the slots afterwards."""
     raw_end = slots.raw_end
     if len(spec.followed):
-        judge_followed(runs, entries, slots, spec.followed)
-        raw_end = latest_raw_ends(runs, slots)
+        judge_followed(runs, entries, slots, spec.followed, spec.ending)
+        raw_end = latest_raw_ends(runs, slots, spec.ending)
     held = np.uint64(0)
     horizon = np.empty(len(slots.horizon), np.int64)
     for k in range(len(horizon)):
