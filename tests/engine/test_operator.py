@@ -144,3 +144,18 @@ def test_one_symbol_is_a_pattern_too() -> None:
     operator = query.operator(SCHEMA)
     found = [operator.push(row).to_pylist() for row in events("a .####.#.").to_pylist()]
     assert found == [[], [], [], [{"since": 1, "n": 3, "match_time": 3}], [], [], [], []]
+
+
+def test_explain_says_what_was_done_so_far() -> None:
+    operator = QUERY.operator(SCHEMA)
+    assert "Candidates looked at: 0." in str(operator.explain())
+    operator.push(TABLE)
+    said = operator.explain()
+    assert said.actuals is not None
+    assert said.actuals.visited == 2  # one a, and the one b that can meet it
+    assert f"Plan changes: {operator.engine.planner.n_changes}." in str(said)
+    assert "Plan at the end" in str(said)
+
+
+def test_explain_of_a_table_leaves_out_what_was_not_counted() -> None:
+    assert "Plan changes" not in str(situ.explain(TABLE, QUERY))

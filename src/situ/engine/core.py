@@ -24,6 +24,7 @@ from situ.engine.known import Known, Positions
 from situ.engine.program import make_spec
 from situ.engine.threads import Crew, cut_evenly
 from situ.language.binder import BoundQuery
+from situ.plan.explain import Actuals
 from situ.plan.plan import Planner
 
 # Events between two looks at the plan: more and more while nothing changes, few again once something has.
@@ -259,6 +260,11 @@ class Engine:
         for counters in work:
             counters[:] = 0
         self._n_unseen = 0
+
+    def actuals(self) -> Actuals:
+        """What all joins did so far, and the plan they have come to."""
+        visited = self.n_visited + int(self._work.visited.sum())
+        return Actuals(visited=visited, plan=self.planner.plan, n_plan_changes=self.planner.n_changes)
 
     def _sizes(self, runs: Runs) -> npt.NDArray[np.float64]:
         """Situations of each symbol in one window of one slot, on average."""

@@ -25,6 +25,7 @@ from situ.engine.store import Store
 from situ.errors import DataError, OptionError
 from situ.language.ast import Query
 from situ.language.binder import bind
+from situ.plan.explain import Explanation, explain_query
 
 OPTIONS = frozenset(
     {"time", "ties", "on_bad_rows", "join", "threads", "watermark", "late_rows", "forget_after", "match_id"}
@@ -152,6 +153,10 @@ class Operator:
 
     def _identity(self) -> bytes:
         return identity(self.bound, self.input_schema)
+
+    def explain(self) -> Explanation:
+        """What was understood of the query, and what its plan has done so far."""
+        return explain_query(self.query).with_actuals(self.engine.actuals())
 
     @property
     def late_rows(self) -> pa.Table:

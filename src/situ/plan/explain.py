@@ -49,7 +49,7 @@ class Actuals:
     visited: int | None = None
     matches: int | None = None
     plan: Plan | None = None
-    n_plan_changes: int = 0
+    n_plan_changes: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,7 +276,8 @@ def _actual_sections(explanation: Explanation, actuals: Actuals) -> list[Section
         lines.append(f"Candidates looked at: {_number(actuals.visited)}.")
     if actuals.matches is not None:
         lines.append(f"Matches: {_number(actuals.matches)}.")
-    lines.append(f"Plan changes: {actuals.n_plan_changes}.")
+    if actuals.n_plan_changes is not None:
+        lines.append(f"Plan changes: {actuals.n_plan_changes}.")
     sections = [Section("What the run did", tuple(lines), _pairs_table(explanation, actuals))]
     if actuals.plan is not None:
         last = _plan_section(query, actuals.plan)

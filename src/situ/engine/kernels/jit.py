@@ -15,6 +15,7 @@ import re
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -28,6 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _SITU = Path(__file__).parents[2]
 _DIGEST_SIZE = 16
+_ANNOUNCED_FOR_S = 120
 _OURS = re.compile(r"^from (situ[.\w]*) import", re.MULTILINE)
 
 
@@ -137,12 +139,24 @@ class _Cache(caching.FunctionCache):
 
 @cache
 def _announce() -> None:
-    if not os.environ.get("SITU_QUIET"):
+    if not os.environ.get("SITU_QUIET") and _is_first_to_say():
         print(
             f"situ: compiling its kernels for this machine, once, under 30 s (kept in {cache_folder()})",
             file=sys.stderr,
             flush=True,
         )
+
+
+def _is_first_to_say() -> bool:
+    """Whether no other process has said so just now: a Spark job's workers compile in turns."""
+    said = cache_folder() / "announced"
+    try:
+        if time.time() - said.stat().st_mtime < _ANNOUNCED_FOR_S:
+            return False
+    except OSError:
+        pass  # nobody ever did
+    said.touch()
+    return True
 
 
 _in_process = threading.RLock()
