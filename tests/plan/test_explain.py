@@ -150,8 +150,11 @@ def test_actual_counts_stand_beside_the_estimates() -> None:
     assert "What the run did" not in str(explanation)
 
 
-def test_a_run_may_know_little() -> None:
-    assert "Plan changes: 0." in str(explain_query(DRIVER).with_actuals(Actuals()))
+def test_a_run_says_only_what_it_knows() -> None:
+    text = str(explain_query(DRIVER).with_actuals(Actuals(matches=3)))
+    assert "Matches: 3." in text
+    assert "Plan changes" not in text
+    assert "Candidates" not in text.split("What the run did")[1]
 
 
 def test_notes_add_up() -> None:
