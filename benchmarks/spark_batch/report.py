@@ -1,16 +1,29 @@
-"""The page of the documentation from results.json: every figure on it is measured, none is typed.
+"""The page of the documentation from the results: every figure on it is measured, none is typed.
 
-python benchmarks/spark_batch/report.py
+python -m benchmarks.spark_batch.report
 """
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
-HERE = Path(__file__).parent
-PAGE = HERE.parents[1] / "docs" / "benchmarks" / "spark-batch.md"
+from benchmarks.machine import ROOT
+from benchmarks.spark_batch.run import RESULTS
+
+PAGE = ROOT / "docs" / "benchmarks" / "spark-batch.md"
+# what a way is held against, and the most it may take of it
+TARGETS = (
+    ("map-side", "floor", 1.6),
+    ("direct", "floor", 0.8),
+    ("shuffle", "floor", 3.5),
+    ("shuffle", "repartition, sort, count", 1.0),
+    ("map-side, FINAL", "Spark SQL", 1 / 4),
+    ("direct", "Spark SQL", 1 / 8),
+)
+ONE_CORE_TO_TWO = 1.3
+MOST_WORKER_BYTES = 2**30
 
 WHAT = {
     "floor": "floor: scan and projection, rows counted in `mapInArrow`",
@@ -31,7 +44,6 @@ WHAT = {
 def page(results: dict[str, Any]) -> str:
     """The page as text."""
     ways, machine = results["ways"], results["machine"]
-    floor = ways["floor"]["seconds"]
     counted = ("floor", "repartition, sort, count")
     lines = [
         "# Spark, batch",
@@ -39,8 +51,7 @@ def page(results: dict[str, Any]) -> str:
         f"{results['events']:,} events of {results['cars']:,} cars in 16 Parquet files in time order, "
         f"{results['situations']:,} situations. The query looks for aggressive drivers (dissertation 5.7.2): "
         "strong acceleration, then speed above the 99th percentile, then strong braking, with the average "
-        f"speed. Every way ran in one session on {machine['cores']} cores (PySpark {machine['pyspark']}, "
-        f"Python {machine['python']}), best of the runs; compare figures of this table with each other only.",
+        "speed. Each way ran in one session with the floor it is divided by, best of the runs.",
         "",
         "| way | seconds | of the floor | matches | largest Python worker |",
         "|---|---:|---:|---:|---:|",
@@ -48,25 +59,53 @@ def page(results: dict[str, Any]) -> str:
     for name, found in ways.items():
         matches = "" if name in counted else f"{found['answer']:,}"
         worker = "" if name == "DuckDB" else f"{found['worker_bytes'] / 2**20:,.0f} MB"
-        ratio = found["seconds"] / floor
+        ratio = found["seconds"] / found["floor"]
         lines.append(f"| {WHAT[name]} | {found['seconds']:.1f} | {ratio:.2f} | {matches} | {worker} |")
-    one, two = (results["unpartitioned"][cores]["seconds"] for cores in ("1", "2"))
-    lines += [
-        "",
-        "## Without PARTITION BY",
-        "",
-        "The same events as one sequence, matched in slices of time: "
-        f"{one:.1f} s with JVM and workers pinned to one core, {two:.1f} s on two, "
-        f"{one / two:.2f} times as fast.",
-        "",
-        "Repeat it with `python benchmarks/spark_batch/run.py` and then `report.py` beside it; "
-        "the data is made once, under `~/.cache/situ-benchmarks` or `$SITU_BENCHMARK_DATA`.",
-        "",
-    ]
-    return "\n".join(lines)
+    versions = machine["versions"]
+    return "\n".join(
+        [
+            *lines,
+            "",
+            "## What follows",
+            "",
+            *(f"- {sentence}" for sentence in verdicts(results)),
+            "",
+            "## Where it ran",
+            "",
+            f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, Python "
+            f"{machine['python']}, PySpark {versions['pyspark']}, PyArrow {versions['pyarrow']}, DuckDB "
+            f"{versions['duckdb']}; situ at {machine['commit']}; load average before it {machine['load']}.",
+            "",
+            "Repeat it with `python -m benchmarks.spark_batch.run` and then `python -m "
+            "benchmarks.spark_batch.report`; the data is made once, under `~/.cache/situ-benchmarks` or "
+            "`$SITU_BENCHMARK_DATA`.",
+            "",
+        ]
+    )
+
+
+def verdicts(results: dict[str, Any]) -> Iterator[str]:
+    """How the figures compare with what we ask of them."""
+    ways = results["ways"]
+    for name, other, most in TARGETS:
+        if name in ways and other in ways:
+            own, its = (ways[way]["seconds"] / ways[way]["floor"] for way in (name, other))
+            verdict = "within" if own <= most * its else "beyond"
+            yield f"`{name}` takes {own / its:.2f} of `{other}`, {verdict} the target of {most:.3g}."
+    if "unpartitioned" in results:
+        one, two = (results["unpartitioned"][cores]["seconds"] for cores in ("1", "2"))
+        verdict = "within" if one / two >= ONE_CORE_TO_TWO else "short of"
+        yield (
+            "Without PARTITION BY, the same events as one sequence matched in slices of time: "
+            f"{one:.1f} s with JVM and workers pinned to one core, {two:.1f} s on two, {one / two:.2f} times "
+            f"as fast, {verdict} the target of {ONE_CORE_TO_TWO}."
+        )
+    largest = max(way["worker_bytes"] for name, way in ways.items() if name != "DuckDB")
+    verdict = "within" if largest < MOST_WORKER_BYTES else "beyond"
+    yield f"The largest Python worker held {largest / 2**20:,.0f} MB, {verdict} the target of 1 GiB."
 
 
 if __name__ == "__main__":
     PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text(page(json.loads((HERE / "results.json").read_text())))
+    PAGE.write_text(page(json.loads(RESULTS.read_text())))
     print(PAGE)

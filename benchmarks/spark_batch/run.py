@@ -1,9 +1,11 @@
 """Spark batch: every way of running one query on one set of files, in one session, best of three.
 
-    python benchmarks/spark_batch/run.py --events 50_000_000
-    python benchmarks/spark_batch/run.py --events 2_000_000 --only floor,map-side --repeat 1
+    python -m benchmarks.spark_batch.run --events 50_000_000
+    python -m benchmarks.spark_batch.run --events 2_000_000 --only floor,map-side --output x.json
 
-Results go to results.json beside this file; report.py makes the page of the documentation from it.
+Results go to benchmarks/results/spark-batch.json, after every way, so that a stop loses one; report.py makes
+the page of the documentation from them. Ways run again with --only replace their figures, and the floor is
+always measured beside them.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import threading
@@ -20,13 +21,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import data
 import pyarrow as pa
-from queries import SQL, situ_text
 
 import situ
+from benchmarks.machine import ROOT, facts
+from benchmarks.spark_batch import data
+from benchmarks.spark_batch.queries import SQL, situ_text
 
-HERE = Path(__file__).parent
+RESULTS = ROOT / "benchmarks" / "results" / "spark-batch.json"
+ENOUGH_SECONDS = 180  # a way is not repeated once its runs took so long
 
 
 def count_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -169,7 +172,7 @@ def measure(way: Callable[[], int], repeat: int) -> dict[str, Any]:
     memory = Memory()
     memory.start()
     seconds, answer = [], 0
-    for _ in range(repeat):
+    while len(seconds) < repeat and sum(seconds) < ENOUGH_SECONDS:
         begin = time.perf_counter()
         answer = way()
         seconds.append(round(time.perf_counter() - begin, 3))
@@ -187,40 +190,50 @@ def main() -> None:
         "--only", type=lambda text: text.split(","), help="names of ways, separated by commas"
     )
     parser.add_argument("--unpartitioned", action="store_true", help="measure unpartitioned matching only")
-    parser.add_argument("--output", type=Path, default=HERE / "results.json")
+    parser.add_argument("--output", type=Path, default=RESULTS)
     args = parser.parse_args()
+    machine = facts()
     bench = Bench(args.events, args.cores)
     if args.unpartitioned:
         print(json.dumps(measure(bench.unpartitioned, args.repeat)))
         return
-    results: dict[str, Any] = {
+    results: dict[str, Any] = {"ways": {}}
+    if args.only and args.output.exists():
+        results = json.loads(args.output.read_text())
+    results |= {
         "events": args.events,
         "cars": data.N_CARS,
-        "machine": {"cores": args.cores, "python": platform.python_version(), "pyspark": bench.spark.version},
+        "machine": machine,
         "thresholds": bench.thresholds,
-        "ways": {},
     }
     bench.match(bench.query, "map-side")  # workers started and kernels loaded, whatever comes first
+    floor = 0.0
     for name, way in bench.ways().items():
-        if args.only and name not in args.only:
+        if args.only and name not in ("floor", *args.only):
             continue
-        results["ways"][name] = found = measure(way, args.repeat)
-        megabytes = found["worker_bytes"] / 2**20
-        print(f"{name:28} {found['seconds']:8.2f} s {found['answer']:>12,} {megabytes:6.0f} MB", flush=True)
-    if not args.only:
-        situations = situ.situations(bench.cars, bench.query, strategy="map-side").count()
-        results["situations"] = situations
-        bench.spark.stop()
+        found = measure(way, args.repeat)
+        floor = floor or found["seconds"]
+        results["ways"][name] = {**found, "floor": floor}
+        args.output.write_text(json.dumps(results, indent=2) + "\n")
+        print(
+            f"{name:28} {found['seconds']:8.2f} s {found['seconds'] / floor:6.2f}x {found['answer']:>12,} "
+            f"{found['worker_bytes'] / 2**20:6.0f} MB",
+            flush=True,
+        )
+    if not args.only or "situations" in args.only:
+        results["situations"] = situ.situations(bench.cars, bench.query, strategy="map-side").count()
+    bench.spark.stop()
+    if not args.only or "unpartitioned" in args.only:
         results["unpartitioned"] = {
             str(cores): unpartitioned(args.events, cores, args.repeat) for cores in (1, 2)
         }
-        args.output.write_text(json.dumps(results, indent=2) + "\n")
+    args.output.write_text(json.dumps(results, indent=2) + "\n")
 
 
 def unpartitioned(n_events: int, cores: int, repeat: int) -> dict[str, Any]:
     """In a process of its own, JVM and workers pinned to so many cores."""
     allowed = sorted(os.sched_getaffinity(0))[:cores]
-    command = [sys.executable, __file__, "--unpartitioned", "--events", str(n_events)]
+    command = [sys.executable, "-m", __spec__.name, "--unpartitioned", "--events", str(n_events)]
     command += ["--cores", str(cores), "--repeat", str(repeat)]
     done = subprocess.run(
         command,
