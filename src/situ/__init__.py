@@ -6,7 +6,7 @@ from situ._version import __version__
 from situ.errors import SituError
 from situ.language import query
 from situ.language.ast import Query
-from situ.public import explain, match, match_parquet, plot, situations, why
+from situ.public import explain, match, match_parquet, plot, situations, situations_parquet, why
 
 __all__ = [
     "Query",
@@ -18,5 +18,6 @@ __all__ = [
     "plot",
     "query",
     "situations",
+    "situations_parquet",
     "why",
 ]

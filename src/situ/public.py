@@ -70,7 +70,16 @@ def why(events: Any, query: Query, **options: Any) -> Any:
 
 def match_parquet(spark: Any, paths: Any, query: Query, **options: Any) -> Any:
     """Every match in Parquet files as a Spark DataFrame; tasks read the files themselves, the fastest way."""
+    _check(query)
     from situ.spark import match_parquet as on_spark
+
+    return on_spark(spark, paths, query, **options)
+
+
+def situations_parquet(spark: Any, paths: Any, query: Query, **options: Any) -> Any:
+    """The derived situations of Parquet files as a Spark DataFrame, one row each (SEM 5.5)."""
+    _check(query)
+    from situ.spark import situations_parquet as on_spark
 
     return on_spark(spark, paths, query, **options)
 
@@ -89,7 +98,7 @@ def plot(events: Any, query: Query, *, top: int = 3, by: str | None = None, **op
 def _check(query: Query) -> None:
     if not isinstance(query, Query):
         raise QueryError(
-            f"the second argument must be a query, not a {type(query).__name__}",
+            f"the argument `query` must be a query, not a {type(query).__name__}",
             hint="make one from text with situ.query(text)",
         )
 

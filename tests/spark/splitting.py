@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from conformance.cases import Case
@@ -14,22 +13,20 @@ from conformance.runners import instants_of
 EVENTS_ONLY = "FROM INTERVALS"
 
 
-def in_time_order(case: Case) -> pa.Table:
-    """The table with its rows by time; of equal times the input order stays."""
-    instants = instants_of(case.table, case.asked, case.options)
-    return case.table.take(sorted(range(len(instants)), key=lambda i: instants[i]))
-
-
 def splits_of(case: Case, n: int) -> list[pa.Table]:
     """About n splits that follow each other in time; rows of one instant stay together."""
-    instants = instants_of(case.table, case.asked, case.options)
+    return split_in_time(case.table, instants_of(case.table, case.asked, case.options), n)
+
+
+def split_in_time(table: pa.Table, instants: Sequence[int | None], n: int) -> list[pa.Table]:
+    """The same of any table whose rows have these instants; one split where an instant is not known."""
     if None in instants or len(instants) < 2:
-        return [case.table]
-    table = in_time_order(case)
-    times = np.array(sorted(instants), dtype=object)
-    wanted = [len(times) * i // n for i in range(1, n)]
-    borders = [0] + [i for i in dict.fromkeys(wanted) if i and times[i - 1] != times[i]] + [len(times)]
-    return [table.slice(a, b - a) for a, b in pairwise(borders)]
+        return [table]
+    order = sorted(range(len(instants)), key=lambda i: instants[i])  # of equal times the input order stays
+    wanted = [len(order) * i // n for i in range(1, n)]
+    inner = [i for i in dict.fromkeys(wanted) if i and instants[order[i - 1]] != instants[order[i]]]
+    sorted_table = table.take(order)
+    return [sorted_table.slice(a, b - a) for a, b in pairwise([0, *inner, len(order)])]
 
 
 def halves(table: pa.Table) -> list[pa.Table]:
@@ -41,7 +38,3 @@ def halves(table: pa.Table) -> list[pa.Table]:
 
 def is_given(case: Case) -> bool:
     return EVENTS_ONLY in case.query.upper()
-
-
-def options_of(case: Case) -> dict[str, Any]:
-    return dict(case.options)

@@ -20,7 +20,7 @@ from situ.engine.options import Options, check_forget_after
 from situ.engine.prepare import Prepared, Preparer
 from situ.engine.schema import spark_schema
 from situ.language.binder import bind
-from situ.spark import collect, join_pieces, merge, slices
+from situ.spark import collect, join_pieces, merge, slices, split_parts
 from situ.spark.buckets import labels
 from situ.spark.pieces import unpack_condensed
 from situ.spark.project import layout_of
@@ -109,7 +109,7 @@ def run_given(splits: Sequence[pa.Table], text: str, options: dict[str, Any], **
 def run_map_side(splits: Sequence[pa.Table], text: str, options: dict[str, Any], **settings: Any) -> pa.Table:
     task = task_for(splits[0].schema, text, options, **settings)
     pieces = [
-        piece for split in splits for piece in collect.condense_split(task, prepared(task, split, options))
+        piece for split in splits for piece in split_parts.condense_rows(task, prepared(task, split, options))
     ]
     found = [
         batch for own in shuffle_of(task, pieces) for batch in join_pieces.merge_condensed(task, iter(own))
@@ -129,7 +129,7 @@ def run_slices(
     task = task_for(splits[0].schema, text, options, **settings)
     engine = task.engine
     data = [
-        piece for split in splits for piece in collect.condense_split(task, prepared(task, split, options))
+        piece for split in splits for piece in split_parts.condense_rows(task, prepared(task, split, options))
     ]
     pieces = [unpack_condensed(one, engine.aggregates) for one in merge.values(iter(data))]
     if not pieces:

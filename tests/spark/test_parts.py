@@ -18,7 +18,7 @@ from situ.engine.condense import narrowed, widened
 from situ.engine.prepare import Prepared
 from situ.errors import DataError, OptionError
 from situ.spark.buckets import buckets_of, labels, spark_hash
-from situ.spark.direct import Reading, Unit, events_of
+from situ.spark.direct import Dropped, Reading, Unit, events_of
 from situ.spark.errors import WorkerError, situ_error
 from situ.spark.footers import Footer, Span, judge, read_footer
 from situ.spark.plans import Scan
@@ -114,7 +114,7 @@ def test_silent_row_groups_are_not_read(tmp_path: Path) -> None:
     text = "FROM t PARTITION BY k ORDER BY ts DEFINE A AS x > 5 RETURN sum(A.y) AS total"
     task = task_for(table.schema, text, {})
     reading = Reading(task, table.schema, False, "UTC")
-    silent, loud = events_of(reading, Unit(str(path), 0, os.path.getsize(path), {}))
+    silent, loud = events_of(reading, Unit(str(path), 0, os.path.getsize(path), {}), Dropped())
     assert (silent["y"].null_count, loud["y"].null_count) == (20, 0)
     assert silent["_mask"].to_pylist() + loud["_mask"].to_pylist() == [0] * 20 + [1] * 20
 

@@ -119,7 +119,7 @@ def test_slices_share_the_work() -> None:
     task = task_for(table.schema, text, {})
     whole = condense(task.engine, whole_input(task, table))
     counts = []
-    for one in slices_of(task.engine, whole, 2):
+    for one in slices_of(task.engine, whole, 2, 4096):
         fresh = task_for(table.schema, text, {})
         for _ in range(2):  # what a join did is counted when the next one is planned
             list(match_slice(fresh.engine, Runner(fresh), one))

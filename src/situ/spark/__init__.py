@@ -41,6 +41,15 @@ def match_parquet(spark: SparkSession, paths: str | Sequence[str], query: Query,
     return parquet.match_parquet(spark, paths, query, **options)
 
 
+def situations_parquet(
+    spark: SparkSession, paths: str | Sequence[str], query: Query, **options: Any
+) -> DataFrame:
+    """The derived situations of Parquet files, one row each; tasks read the files themselves."""
+    from situ.spark import parquet
+
+    return parquet.situations_parquet(spark, paths, query, **options)
+
+
 def explain(df: DataFrame, query: Query, **options: Any) -> Any:
     """What was understood of a query, and how it is run on this DataFrame; no job runs."""
     from situ.spark import explained

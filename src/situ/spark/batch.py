@@ -10,7 +10,7 @@ from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
 from situ.engine.api import check_matchable
-from situ.engine.options import Options, check_forget_after, read_options
+from situ.engine.options import Options, check_applicable, check_forget_after, read_options
 from situ.errors import BindError, OptionError
 from situ.language.ast import Query
 from situ.language.binder import BoundQuery, bind
@@ -42,15 +42,14 @@ def match(df: DataFrame, query: Query, **options: Any) -> DataFrame:
     check_matchable(query)
     job = Job.of(df, query, options, "match")
     found = job.found(output.match_fields(job.bound, df.schema, match_id=job.options.match_id))
-    return job.observed(output.matches(found, job.bound, match_id=job.options.match_id))
+    return remembering(output.matches(found, job.bound, match_id=job.options.match_id), job.observation)
 
 
 def situations(df: DataFrame, query: Query, **options: Any) -> DataFrame:
     """The derived situations themselves, one row each (SEM 5.5); lazy."""
     job = Job.of(df, query, options, "situations")
-    return job.observed(
-        output.situations(job.found(output.situation_fields(job.bound, df.schema)), job.bound)
-    )
+    found = job.found(output.situation_fields(job.bound, df.schema))
+    return remembering(output.situations(found, job.bound), job.observation)
 
 
 def n_bad_rows(result: DataFrame) -> int:
@@ -82,6 +81,7 @@ class Job:
     def of(cls, df: DataFrame, query: Query, given: dict[str, Any], kind: Kind) -> Job:
         """Check the options, bind the query and choose a strategy; nothing runs."""
         options = read_options(given, OPTIONS, "a batch DataFrame", ELSEWHERE)
+        check_applicable(given, query)
         bound = bind(query, schema_of(df), time=options.time)
         check_partition_types(bound)
         forget_after = check_forget_after(options.forget_after, bound)
@@ -134,11 +134,12 @@ class Job:
             has_splits=self.has_splits,
         )
 
-    def observed(self, result: DataFrame) -> DataFrame:
-        """The result, which remembers where its dropped rows are counted."""
-        if self.observation is not None:
-            result._situ_bad_rows = self.observation  # type: ignore[attr-defined]
-        return result
+
+def remembering(result: DataFrame, observation: Observation | None) -> DataFrame:
+    """The result, which remembers where its dropped rows are counted."""
+    if observation is not None:
+        result._situ_bad_rows = observation  # type: ignore[attr-defined]
+    return result
 
 
 def projected(
@@ -172,6 +173,7 @@ def task_of(
         limit=settings.worker_bytes,
         output_names=fields.names,
         n_slices=settings.n_slices,
+        least_rows=settings.least_rows,
         **others,
     )
 

@@ -8,35 +8,24 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from situ.engine import prepare
-from situ.engine.condense import condense
 from situ.engine.interval_engine import IntervalEngine
 from situ.engine.kernels.look import ranges
 from situ.engine.kernels.order import group
 from situ.engine.prepare import Prepared
 from situ.spark.buckets import buckets_of
 from situ.spark.given import read_given
-from situ.spark.pieces import pack_condensed, pack_events, part_of
+from situ.spark.pieces import pack_events, shuffled
 from situ.spark.project import read_batch
+from situ.spark.split_parts import Part, condense_split, gathered
 from situ.spark.task import Task
 
-SHUFFLED = pa.schema([("bucket", pa.int32()), ("data", pa.binary())])
 _EVENT_BYTES = 32 << 20  # of rows packed at a time: large enough to be fast, small as a single value
 
 
 def tables(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.Table]:
     """Batches put together until they hold `limit` bytes."""
-    waiting: list[pa.RecordBatch] = []
-    size = 0
-    for batch in batches:
-        if batch.num_rows:
-            waiting.append(batch)
-            size += batch.nbytes
-        if size >= limit:
-            yield pa.Table.from_batches(waiting)
-            waiting, size = [], 0
-    if waiting:
-        yield pa.Table.from_batches(waiting)
+    whole = (pa.Table.from_batches([batch]) for batch in batches)
+    return (part.rows for part in gathered(whole, limit))
 
 
 def pack(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -72,20 +61,15 @@ def pack_prepared(task: Task, events: Prepared) -> Iterator[pa.RecordBatch]:
         yield shuffled(task.label_of[bucket], data)
 
 
-def shuffled(label: np.int32, data: bytes) -> pa.RecordBatch:
-    """One row for the shuffle."""
-    return pa.RecordBatch.from_arrays(
-        [pa.array([label], pa.int32()), pa.array([data], pa.binary())], schema=SHUFFLED
-    )
-
-
 def condense_splits(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Condensed rows, a piece for each split and bucket; without a split column the task is one split."""
-    for table in split_tables(batches, task.limit) if task.has_splits else tables(batches, task.limit):
-        yield from condense_split(task, read_batch(task.layout, table, task.mask_type))
+    """Condensed rows, pieces for each split and bucket; without a split column the task is one split."""
+    whole = (pa.Table.from_batches([batch]) for batch in batches)
+    parts = split_parts(batches, task.limit) if task.has_splits else gathered(whole, task.limit)
+    for first in parts:
+        yield from condense_split(task, itertools.chain([first], parts))
 
 
-def split_tables(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.Table]:
+def split_parts(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[Part]:
     """The rows of one split after the other; a split of more than `limit` bytes comes in several parts."""
     waiting: list[pa.RecordBatch] = []
     size, current = 0, None
@@ -96,25 +80,10 @@ def split_tables(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.T
             if begin == end:
                 continue
             if waiting and (splits[begin] != current or size >= limit):
-                yield pa.Table.from_batches(waiting)
+                yield Part(pa.Table.from_batches(waiting), goes_on=bool(splits[begin] == current))
                 waiting, size = [], 0
             current = splits[begin]
             waiting.append(batch.slice(begin, end - begin))
             size += waiting[-1].nbytes
     if waiting:
-        yield pa.Table.from_batches(waiting)
-
-
-def condense_split(task: Task, events: Prepared) -> Iterator[pa.RecordBatch]:
-    """Events of one split, condensed, a piece for each bucket."""
-    if not events.n_rows:
-        return
-    engine = task.engine
-    order, offset = prepare.arrange(events, events.codes, events.n_slots, task.ties)
-    condensed = condense(engine, prepare.to_input(engine, events, order, offset))
-    buckets = buckets_of(events.keys, task.n_buckets)
-    for bucket in np.unique(buckets):
-        slots = np.flatnonzero(buckets == bucket)
-        keys = [column.take(pa.array(slots)) for column in events.keys]
-        own = part_of(condensed, slots, engine.aggregates)
-        yield shuffled(task.label_of[bucket], pack_condensed(keys, own, engine.aggregates))
+        yield Part(pa.Table.from_batches(waiting), goes_on=False)

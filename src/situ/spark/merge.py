@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from situ.engine import prepare
-from situ.engine.interval_engine import IntervalEngine, interval_rows
+from situ.engine.interval_engine import interval_rows
 from situ.engine.keys import Codes, encode
 from situ.engine.prepare import Prepared
 from situ.spark.pieces import Piece, unpack_events
@@ -17,7 +17,7 @@ from situ.spark.spill import Block, SortedRuns
 from situ.spark.task import Task
 
 TS, TE, ID = "_ts", "_te", "_id"  # how given intervals travel (see interval_engine)
-_BLOCKS_PER_RUN = 8
+BLOCKS_PER_RUN = 8
 
 
 class Registry:
@@ -56,14 +56,14 @@ def merge_events(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
         waiting.append(to_prepared(task, piece, registry.codes_of(piece.keys, piece.n_slots)))
         size += piece.nbytes
         if size > task.limit:
-            runs.add(drained(waiting), len(registry), _BLOCKS_PER_RUN)
+            runs.add(drained(waiting)._replace(keys=registry.keys), len(registry), BLOCKS_PER_RUN)
             size = 0
     if not runs.n_bytes:
         if waiting:
             yield from _fed(task, registry, Runner(task), Block(drained(waiting), goes_on=False))
         return
     if waiting:
-        runs.add(drained(waiting), len(registry), _BLOCKS_PER_RUN)
+        runs.add(drained(waiting)._replace(keys=registry.keys), len(registry), BLOCKS_PER_RUN)
     runner = Runner(task)
     for block in runs.blocks():
         yield from _fed(task, registry, runner, block)
@@ -78,26 +78,60 @@ def drained(waiting: list[Prepared]) -> Prepared:
 
 
 def merge_given(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Given intervals of every partition of the task; a begin row may be anywhere, so all are held."""
-    engine = task.engine
-    assert isinstance(engine, IntervalEngine)
-    registry, waiting = Registry(), []
+    """Given intervals of every partition of the task; beyond the limit by way of files, a few at a time.
+
+    A begin row may be anywhere, so all rows of one partition are held at once.
+    """
+    registry, runs = Registry(), SortedRuns(task.ties)
+    waiting: list[Prepared] = []
+    size = n_rows = 0
     for data in values(batches):
         piece = unpack_events(data)
-        waiting.append(to_prepared(task, piece, registry.codes_of(piece.keys, piece.n_slots)))
+        rows = to_prepared(task, piece, registry.codes_of(piece.keys, piece.n_slots))
+        # rows of one instant all count (SEM 6.4), so that they are told apart by the order they come in
+        waiting.append(rows._replace(time=np.arange(n_rows, n_rows + rows.n_rows)))
+        n_rows += rows.n_rows
+        size += piece.nbytes
+        if size > task.limit:
+            runs.add(drained(waiting), len(registry), BLOCKS_PER_RUN)
+            size = 0
+    if not runs.n_bytes:
+        if waiting:
+            yield from _fed_given(task, registry, drained(waiting))
+        return
     if waiting:
-        rows = prepare.concat(waiting)
-        yield from Runner(task).feed_given(interval_rows(rows, rows.codes), registry.keys, len(registry))
+        runs.add(drained(waiting), len(registry), BLOCKS_PER_RUN)
+    held: list[Prepared] = []  # rows of the partition that goes on
+    for block in runs.blocks():
+        goes_on = (block.rows.codes == block.rows.codes.max()) & block.goes_on
+        complete = prepare.select(block.rows, ~goes_on)
+        if complete.n_rows:
+            yield from _fed_given(task, registry, prepare.concat([*held, complete]))
+            held.clear()
+        if goes_on.any():
+            held.append(prepare.select(block.rows, goes_on))
+
+
+def _fed_given(task: Task, registry: Registry, rows: Prepared) -> Iterator[pa.RecordBatch]:
+    """All rows of some partitions through the engine."""
+    rows = present(rows, registry)
+    yield from Runner(task).feed_given(interval_rows(rows, rows.codes), rows.keys, rows.n_slots)
 
 
 def _fed(task: Task, registry: Registry, runner: Runner, block: Block) -> Iterator[pa.RecordBatch]:
     """One block of rows in any order through the engine, partitions in the order of their codes."""
-    rows = block.rows
+    rows = present(block.rows, registry)
+    order, offset = prepare.arrange(rows, rows.codes, rows.n_slots, task.ties)
+    yield from runner.feed(
+        prepare.to_input(task.engine, rows, order, offset), rows.keys, goes_on=block.goes_on
+    )
+
+
+def present(rows: Prepared, registry: Registry) -> Prepared:
+    """The rows with codes and keys of those partitions only that they belong to."""
     is_there = np.bincount(rows.codes, minlength=len(registry)) > 0
     slots, codes = np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[rows.codes]
-    keys = [column.take(pa.array(slots)) for column in registry.keys]
-    order, offset = prepare.arrange(rows._replace(keys=keys), codes, len(slots), task.ties)
-    yield from runner.feed(prepare.to_input(task.engine, rows, order, offset), keys, goes_on=block.goes_on)
+    return rows._replace(codes=codes, keys=[column.take(pa.array(slots)) for column in registry.keys])
 
 
 def values(batches: Iterator[pa.RecordBatch]) -> Iterator[bytes]:

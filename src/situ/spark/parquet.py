@@ -1,8 +1,8 @@
-"""`situ.match_parquet`: Parquet files matched without passing their rows through the JVM."""
+"""`situ.match_parquet` and `situ.situations_parquet`: files whose rows never pass through the JVM."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,25 +10,35 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pyarrow as pa
+from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
 from situ.engine.api import check_matchable
 from situ.engine.expressions import compile_expression
-from situ.engine.options import check_forget_after, read_options
+from situ.engine.options import Options, check_applicable, check_forget_after, read_options
 from situ.errors import BindError, DataError, OptionError
 from situ.language.ast import Query
 from situ.language.binder import BoundQuery, Column, bind
 from situ.spark import output
-from situ.spark.batch import ELSEWHERE, OPTIONS, SHUFFLED, check_partition_types, merged, task_of
+from situ.spark.batch import (
+    ELSEWHERE,
+    OPTIONS,
+    SHUFFLED,
+    check_partition_types,
+    merged,
+    remembering,
+    task_of,
+)
 from situ.spark.direct import Reading, Unit, folder_ranges
 from situ.spark.files import file_size
 from situ.spark.footers import MOST_FOOTERS, Ordering, judge, read_footer
 from situ.spark.plans import Scan
-from situ.spark.project import layout_of, schema_of
+from situ.spark.project import N_BAD_ROWS, layout_of, schema_of
 from situ.spark.prune import may_be_true
 from situ.spark.settings import Settings, settings_of
 from situ.spark.ship import shipped
 from situ.spark.strategy import Decision, is_sliced
+from situ.spark.task import Kind, Task
 from situ.spark.types import arrow_schema
 
 if TYPE_CHECKING:
@@ -47,9 +57,19 @@ def match_parquet(spark: SparkSession, paths: str | Sequence[str], query: Query,
     Every condition must be one that situ evaluates in process (else use situ.match on spark.read.parquet).
     """
     check_matchable(query)
-    source = Source.of(spark, [paths] if isinstance(paths, str) else list(paths), query, options)
-    fields = output.match_fields(source.bound, source.df.schema, match_id=bool(options.get("match_id")))
-    return output.matches(source.found(fields), source.bound, match_id=bool(options.get("match_id")))
+    source = Source.of(spark, paths, query, options, "match")
+    match_id = source.options.match_id
+    fields = output.match_fields(source.bound, source.df.schema, match_id=match_id)
+    return source.result(fields, lambda found: output.matches(found, source.bound, match_id=match_id))
+
+
+def situations_parquet(
+    spark: SparkSession, paths: str | Sequence[str], query: Query, **options: Any
+) -> DataFrame:
+    """The derived situations themselves, one row each (SEM 5.5), of files read as `match_parquet` does."""
+    source = Source.of(spark, paths, query, options, "situations")
+    fields = output.situation_fields(source.bound, source.df.schema)
+    return source.result(fields, lambda found: output.situations(found, source.bound))
 
 
 @dataclass(frozen=True)
@@ -58,7 +78,8 @@ class Source:
 
     df: DataFrame  # what Spark would read: its schema is the one that counts
     bound: BoundQuery
-    given: dict[str, Any]
+    options: Options
+    kind: Kind
     forget_after: int | None
     settings: Settings
     units: list[Unit]
@@ -66,11 +87,14 @@ class Source:
     decision: Decision
 
     @classmethod
-    def of(cls, spark: SparkSession, paths: list[str], query: Query, given: dict[str, Any]) -> Source:
+    def of(
+        cls, spark: SparkSession, paths: str | Sequence[str], query: Query, given: dict[str, Any], kind: Kind
+    ) -> Source:
         """Bind the query and list the files; no row is read."""
         options = read_options(given, OPTIONS, "Parquet files", ELSEWHERE)
-        _refuse_others(query, options.on_bad_rows)
-        df = spark.read.parquet(*paths)
+        check_applicable(given, query)
+        _refuse_intervals(query)
+        df = spark.read.parquet(*([paths] if isinstance(paths, str) else paths))
         bound = bind(query, schema_of(df), time=options.time)
         check_partition_types(bound)
         settings = settings_of(spark)
@@ -82,8 +106,8 @@ class Source:
         sizes = _sizes(list(chosen))
         units = [unit for path, values in chosen.items() for unit in _units(path, sizes[path], values)]
         source = cls(
-            df, bound, given, check_forget_after(options.forget_after, bound), settings, units, sizes,
-            _decide(options.strategy, bound, folders, sizes),
+            df, bound, options, kind, check_forget_after(options.forget_after, bound), settings, units, sizes,
+            _decide(options.strategy, bound, kind, folders, sizes),
         )  # fmt: skip
         source.check_conditions()
         return source
@@ -107,47 +131,58 @@ class Source:
         columns: list[Column] = [column for column in self.bound.schema if column.name.lower() in names]
         return arrow_schema(columns, self.df.schema)
 
-    def found(self, fields: Any) -> DataFrame:
-        """What workers find, in the columns `fields`."""
+    def result(self, fields: Any, finished: Callable[[DataFrame], DataFrame]) -> DataFrame:
+        """What `finished` makes of what workers find, in the columns `fields`."""
+        options = self.options
         task = task_of(
             self.bound,
             self.df.schema,
             self.settings,
             fields,
             layout=layout_of(self.bound),
-            kind="match",
-            ties=self.given.get("ties", "last"),
-            join=self.given.get("join", "auto"),
-            points="error",
+            kind=self.kind,
+            ties=options.ties,
+            join=options.join,
+            points=options.points,
             forget_after=self.forget_after,
-            match_id=bool(self.given.get("match_id")),
+            match_id=options.match_id,
         )
-        whole = self.decision.strategy == "shuffle"
+        pieces, observation = self._pieces(task)
+        if self.decision.strategy == "shuffle":
+            found = pieces.repartition(F.col("bucket")).mapInArrow(shipped("merge_events", task), fields)
+        else:
+            found = merged(pieces, task, fields, self.decision)
+        return remembering(finished(found), observation)
+
+    def _pieces(self, task: Task) -> tuple[DataFrame, Observation | None]:
+        """What tasks make of the files, and where the rows are counted that they drop."""
         groups = _groups(self.units, self.sizes, self.settings)
-        reading = Reading(task, self.schema, whole, self.settings.time_zone, groups)
+        drops = self.options.on_bad_rows == "drop"
+        whole = self.decision.strategy == "shuffle"
+        reading = Reading(task, self.schema, whole, self.settings.time_zone, groups, drops)
         numbers = self.df.sparkSession.range(0, len(groups), 1, max(1, len(groups)))
-        pieces = numbers.mapInArrow(shipped("read", reading), SHUFFLED)
-        if whole:
-            return pieces.repartition(F.col("bucket")).mapInArrow(shipped("merge_events", task), fields)
-        return merged(pieces, task, fields, self.decision)
+        if not drops:
+            return numbers.mapInArrow(shipped("read", reading), SHUFFLED), None
+        # a task's count travels in a row of its own, from which the JVM observes it
+        observation = Observation("situ")
+        pieces = numbers.mapInArrow(shipped("read", reading), f"{SHUFFLED}, {N_BAD_ROWS} bigint")
+        counted = pieces.observe(observation, F.coalesce(F.sum(N_BAD_ROWS), F.lit(0)).alias(N_BAD_ROWS))
+        return counted.where(F.col("data").isNotNull()).select("bucket", "data"), observation
 
 
-def _refuse_others(query: Query, on_bad_rows: str) -> None:
+def _refuse_intervals(query: Query) -> None:
     if query.intervals is not None:
         raise OptionError(
-            "match_parquet reads events, not given intervals",
-            hint="use situ.match(spark.read.parquet(...), query)",
-        )
-    if on_bad_rows == "drop":
-        raise OptionError(
-            'on_bad_rows="drop" is not for match_parquet: nothing there counts the rows',
-            hint="leave them out with WHERE, or use situ.match(spark.read.parquet(...), query)",
+            "Parquet files are read directly for events only, not for given intervals",
+            hint="use situ.match or situ.situations on spark.read.parquet(...)",
         )
 
 
-def _decide(asked: str, bound: BoundQuery, folders: Sequence[str], sizes: dict[str, int]) -> Decision:
+def _decide(
+    asked: str, bound: BoundQuery, kind: Kind, folders: Sequence[str], sizes: dict[str, int]
+) -> Decision:
     """Condensed if asked for or if the footers show that it is right, else whole events."""
-    sliced = is_sliced(bound, "match")
+    sliced = is_sliced(bound, kind)
     if asked == "map-side":
         return Decision("direct", "it was asked for", sliced)
     if asked == "shuffle":
@@ -177,8 +212,8 @@ def _folder_columns(df: DataFrame) -> list[str]:
         if field.name in folders and field.dataType.simpleString() not in _FOLDER_TYPES:
             raise BindError(
                 f"the folders of {field.name} are {field.dataType.simpleString()} values, which "
-                "match_parquet does not read",
-                hint="use situ.match(spark.read.parquet(...), query)",
+                "situ does not read from the names of folders",
+                hint="use situ.match or situ.situations on spark.read.parquet(...)",
             )
     return folders
 
@@ -202,7 +237,7 @@ def _sizes(paths: list[str]) -> dict[str, int]:
     except (OSError, pa.ArrowException, ValueError) as error:
         raise DataError(
             f"the files cannot be reached with Arrow: {error}",
-            hint="use situ.match(spark.read.parquet(...), query)",
+            hint="use situ.match or situ.situations on spark.read.parquet(...)",
         ) from error
 
 
@@ -216,7 +251,7 @@ def _units(path: str, size: int, values: dict[str, str | None]) -> list[Unit]:
 def _groups(units: Sequence[Unit], sizes: dict[str, int], settings: Settings) -> list[list[Unit]]:
     """Units for each task: as many tasks as keep all cores busy, of at most 128 MB."""
     total = sum(min(sizes[unit.path], unit.end - unit.start) + _OPEN_COST for unit in units)
-    most = min(_MOST_BYTES, max(_OPEN_COST, total // max(1, settings.n_slices)))
+    most = min(_MOST_BYTES, max(_OPEN_COST, total // max(1, settings.n_tasks)))
     groups: list[list[Unit]] = []
     room = 0
     for unit in units:

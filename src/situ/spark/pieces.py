@@ -16,6 +16,7 @@ from situ.engine.kernels.layout import Rows
 from situ.engine.kernels.look import ranges
 from situ.engine.known import Positions
 
+SHUFFLED = pa.schema([("bucket", pa.int32()), ("data", pa.binary())])
 _IDENTITY = b"situ piece 0001."
 
 
@@ -46,6 +47,13 @@ class Piece(NamedTuple):
         per_row = 8 + self.mask.dtype.itemsize + 16  # time, mask, and order with code
         others = sum(column.nbytes for column in self.columns) + sum(states.nbytes for states in self.states)
         return int(len(self.mask) * per_row + others)
+
+
+def shuffled(label: np.int32, data: bytes) -> pa.RecordBatch:
+    """One row for the shuffle."""
+    return pa.RecordBatch.from_arrays(
+        [pa.array([label], pa.int32()), pa.array([data], pa.binary())], schema=SHUFFLED
+    )
 
 
 def pack_events(

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 WORKER_MEMORY = "spark.situ.worker.memory"
+SLICES = "spark.situ.slices"
 _DEFAULT_MEMORY = "192m"
-_SLICES_PER_CORE = 3  # so that one slow slice does not leave the others waiting
+_TASKS_PER_CORE = 3  # so that one slow task does not leave the others waiting
+_LEAST_ROWS = 4096  # of a slice: less is not worth a task
 _UNKNOWN_CORES = 16
 _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -27,19 +29,25 @@ class Settings:
     ansi: bool
     time_zone: str
     n_partitions: int  # of a shuffle
+    n_tasks: int  # that keep all cores busy
     n_slices: int  # of an unpartitioned input, at the most
+    least_rows: int  # of such a slice
     worker_bytes: int  # of rows that a Python worker holds at a time; its peak is about three times that
 
 
 def settings_of(session: SparkSession) -> Settings:
     """Read them from a session, classic or Connect."""
     conf = session.conf
+    asked = conf.get(SLICES, None)
     n_partitions = max(1, int(str(conf.get("spark.sql.shuffle.partitions", "200"))))
+    n_tasks = min(n_partitions, _TASKS_PER_CORE * _cores(session))
     return Settings(
         ansi=str(conf.get("spark.sql.ansi.enabled", "true")).lower() == "true",
         time_zone=str(conf.get("spark.sql.session.timeZone", "UTC")),
         n_partitions=n_partitions,
-        n_slices=min(n_partitions, _SLICES_PER_CORE * _cores(session)),
+        n_tasks=n_tasks,
+        n_slices=n_tasks if asked is None else _number(asked),
+        least_rows=_LEAST_ROWS if asked is None else 1,  # who asks for slices gets them
         worker_bytes=bytes_of(str(conf.get(WORKER_MEMORY, _DEFAULT_MEMORY)), WORKER_MEMORY),
     )
 
@@ -50,6 +58,14 @@ def _cores(session: SparkSession) -> int:
         return int(session.sparkContext.defaultParallelism)
     except PySparkException:
         return _UNKNOWN_CORES
+
+
+def _number(text: str) -> int:
+    if not re.fullmatch(r"\s*[1-9]\d*\s*", text):
+        raise OptionError(
+            f"{SLICES}={text!r} is not a number of slices", hint="give a whole number from 1 on"
+        )
+    return int(text)
 
 
 def bytes_of(text: str, name: str) -> int:

@@ -39,6 +39,7 @@ class Task:
     limit: int  # bytes of rows a worker holds at a time
     output_names: list[str]  # of the columns workers give back
     n_slices: int = 1  # into which an unpartitioned input is cut at the most
+    least_rows: int = 1  # of such a slice
     has_splits: bool = False  # does a last column tell splits apart
 
     @cached_property

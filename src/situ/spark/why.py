@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from situ.engine.api import check_matchable
 from situ.engine.core import Engine
 from situ.engine.interval_engine import IntervalEngine, IntervalPreparer
-from situ.engine.options import Options, check_forget_after, read_options
+from situ.engine.options import Options, check_applicable, check_forget_after, read_options
 from situ.engine.prepare import Columns, Prepared
 from situ.engine.why import Tally, counting_only, make_engine, plan_order, tally
 from situ.engine.why_report import Why
@@ -41,6 +41,7 @@ def why(df: DataFrame, query: Query, **options: Any) -> Why:
         )
     check_matchable(query)
     chosen = read_options(options, OPTIONS, "a batch DataFrame")
+    check_applicable(options, query)
     silent = replace(query, items=(), returns=())
     projection = project(df, silent, time=chosen.time, drop_bad_rows=chosen.on_bad_rows == "drop")
     bound = counting_only(projection.bound)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -27,6 +28,11 @@ ENTRIES: dict[str, Entry] = {
     "match_slices": slices.match_slices,
     "why": why.count,
 }
+
+
+# Spark's Python workers collect garbage after every task. What has been imported by now is none, and
+# looking through it again each time is most of what a small task costs.
+gc.freeze()
 
 
 def run(entry: str, payload: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
