@@ -7,6 +7,7 @@ calls the same functions.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -23,7 +24,7 @@ from situ.language.binder import bind
 from situ.spark import collect, join_pieces, merge, slices, split_parts
 from situ.spark.buckets import labels
 from situ.spark.pieces import unpack_condensed
-from situ.spark.project import layout_of
+from situ.spark.project import MASK, SPLIT, layout_of
 from situ.spark.runner import Runner
 from situ.spark.task import Task
 
@@ -79,6 +80,13 @@ def prepared(task: Task, split: pa.Table, options: dict[str, Any]) -> Prepared:
     return kind(task.bound, split.schema, task.engine, Options(**own))(split)
 
 
+def travelling(task: Task, split: pa.Table) -> pa.Table:
+    """A split's rows as they reach a worker: the columns of the layout, then the mask."""
+    preparer = Preparer(task.bound, split.schema, task.engine, Options())
+    events = preparer.events(split).select([column.name for column in task.layout.columns])
+    return events.append_column(MASK, pa.array(preparer(split).mask))
+
+
 def shuffle_of(task: Task, pieces: Sequence[pa.RecordBatch]) -> list[list[pa.RecordBatch]]:
     """The pieces of each bucket."""
     wanted = {label: [] for label in task.labels}
@@ -111,6 +119,23 @@ def run_map_side(splits: Sequence[pa.Table], text: str, options: dict[str, Any],
     pieces = [
         piece for split in splits for piece in split_parts.condense_rows(task, prepared(task, split, options))
     ]
+    found = [
+        batch for own in shuffle_of(task, pieces) for batch in join_pieces.merge_condensed(task, iter(own))
+    ]
+    return finished(task, found)
+
+
+def run_oversized(
+    splits: Sequence[pa.Table], text: str, options: dict[str, Any], rows_per_batch: int, **settings: Any
+) -> pa.Table:
+    """All splits in one task, which holds no more rows at a time than a batch has."""
+    task = replace(task_for(splits[0].schema, text, options, limit=1, **settings), has_splits=True)
+    batches = []
+    for number, split in enumerate(splits):
+        rows = travelling(task, split)
+        rows = rows.append_column(SPLIT, pa.repeat(pa.scalar(number, pa.int32()), rows.num_rows))
+        batches += rows.combine_chunks().to_batches(max_chunksize=rows_per_batch)
+    pieces = list(collect.condense_splits(task, iter(batches)))
     found = [
         batch for own in shuffle_of(task, pieces) for batch in join_pieces.merge_condensed(task, iter(own))
     ]

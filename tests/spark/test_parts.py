@@ -166,16 +166,16 @@ def test_read_footer(tmp_path: Path) -> None:
 )
 def test_blocks_are_complete_and_in_order(chunks: list[list[tuple[int, int]]], n_blocks: int) -> None:
     """By code and time, no instant of a partition in two blocks; the last row of an instant stays."""
-    runs = SortedRuns("last")
     expected: dict[tuple[int, int], int] = {}
-    for number, chunk in enumerate(chunks):
-        codes, times = (np.array(column, np.int64) for column in zip(*chunk, strict=True))
-        values = np.arange(len(chunk)) + 100 * number
-        rows = Prepared(codes, [], times, np.zeros(len(chunk), np.uint8), {"v": pa.array(values)}, [])
-        runs.add(rows, 4, n_blocks)
-        expected |= dict(zip(chunk, values.tolist(), strict=True))
+    with SortedRuns("last") as runs:
+        for number, chunk in enumerate(chunks):
+            codes, times = (np.array(column, np.int64) for column in zip(*chunk, strict=True))
+            values = np.arange(len(chunk)) + 100 * number
+            rows = Prepared(codes, [], times, np.zeros(len(chunk), np.uint8), {"v": pa.array(values)}, [])
+            runs.add(rows, 4, n_blocks)
+            expected |= dict(zip(chunk, values.tolist(), strict=True))
+        blocks = list(runs.blocks()) if chunks else []
     found: dict[tuple[int, int], int] = {}
-    blocks = list(runs.blocks()) if chunks else []
     for number, block in enumerate(blocks):
         own = list(zip(block.rows.codes.tolist(), block.rows.time.tolist(), strict=True))
         assert not found or min(own) > max(found)

@@ -9,21 +9,34 @@ from random import Random
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import situ
 from conformance.checking import agree
+from conformance.random_intervals import interval_examples, shuffled
 from conformance.rows import sort_key
 from conformance.strategies import Example, bounded_by_window, examples, table_of
 from oracles.answer import answer
 from situ.engine.condense import condense
 from situ.engine.core import Input
 from situ.engine.prepare import arrange, to_input
+from situ.errors import DataError
+from situ.spark import split_parts
 from situ.spark.runner import Runner
 from situ.spark.slices import match_slice, slices_of
 from situ.spark.task import Task
-from spark.tasks import prepared, rows_of, run_map_side, run_shuffle, run_slices, task_for
+from spark.tasks import (
+    prepared,
+    rows_of,
+    run_given,
+    run_map_side,
+    run_oversized,
+    run_shuffle,
+    run_slices,
+    task_for,
+)
 
 
 def split_at_borders(example: Example, borders: list[int]) -> list[pa.Table]:
@@ -53,6 +66,75 @@ def test_shuffle(example: Example, n_splits: int, limit: int) -> None:
         splits = [table]  # which row of an instant is last is promised within a split only
     result = run_shuffle(splits, example.text, {}, limit=limit)
     agree(rows_of(result, example.text), answer(example.rows, example.question), example)
+
+
+@given(examples(), st.lists(st.integers(0, 36), max_size=2), st.randoms(), st.integers(1, 9))
+def test_splits_larger_than_the_limit(
+    example: Example, borders: list[int], random: Any, rows_per_batch: int
+) -> None:
+    """Part by part where the rows are in time order, also with an instant in two parts; sorted where not."""
+    splits = split_at_borders(example, borders)
+    is_told = bool(example.question.ties) or len({row["t"] for row in example.rows}) == len(example.rows)
+    if is_told and random.random() < 0.7:
+        splits = [split.take(random.sample(range(split.num_rows), split.num_rows)) for split in splits]
+    result = run_oversized(splits, example.text, {}, rows_per_batch)
+    agree(rows_of(result, example.text), answer(example.rows, example.question), example)
+
+
+def test_parts_in_time_order_are_not_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sorting is for rows that need it; the order holds for each partition by itself."""
+    monkeypatch.setattr(split_parts, "SortedRuns", None)
+    table = pa.table(
+        {"k": ["p", "q"] * 20, "t": [i // 2 for i in range(40)], "a": [True, False, False, True] * 10}
+    )
+    text = "FROM e PARTITION BY k ORDER BY t DEFINE A AS a"
+    expected = situ.match(table, situ.query(text))
+    ordered = table.sort_by([("k", "ascending"), ("t", "ascending")])
+    assert sorted_rows(run_oversized([ordered], text, {}, 5)) == sorted_rows(expected)
+    with pytest.raises(TypeError):
+        run_oversized([ordered.take(list(range(39, -1, -1)))], text, {}, 5)
+
+
+def test_equal_times_in_two_parts_are_found() -> None:
+    table = pa.table({"k": ["p"] * 4, "t": [1, 2, 2, 3], "a": [True] * 4})
+    text = "FROM e PARTITION BY k ORDER BY t DEFINE A AS a"
+    with pytest.raises(DataError, match=r"two rows share the time 2 in partition \('p',\)"):
+        run_oversized([table], text, {"ties": "error"}, 2)
+
+
+@given(interval_examples(), st.integers(1, 4), st.integers(0, 9), st.sampled_from([1, 500, 1 << 20]))
+def test_given_intervals(example: Example, n_splits: int, seed: int, limit: int) -> None:
+    """A few partitions at a time, begin and closing rows in any split; SEM 6.4: equal rows all count."""
+    table = table_of(shuffled(example.rows, seed), example.schema)
+    size = max(1, -(-table.num_rows // n_splits))
+    splits = [table.slice(i, size) for i in range(0, table.num_rows, size)] or [table]
+    options = {"points": "widen"} if example.question.widen_points else {}
+    result = run_given(splits, example.text, options, limit=limit)
+    agree(rows_of(result, example.text), answer(example.rows, example.question), example)
+    listed = run_given(splits, example.text, options, limit=limit, kind="situations")
+    expected = situ.situations(table, situ.query(example.text), **options)
+    agree(sorted_rows(listed), sorted_rows(expected), example)
+
+
+def test_of_given_intervals_few_partitions_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No call of the engine sees more than a few of many partitions when the limit is low."""
+    seen: list[int] = []
+    feed = Runner.feed_given
+
+    def counted(self: Runner, rows: Any, keys: Any, n_slots: int) -> Any:
+        seen.append(n_slots)
+        return feed(self, rows, keys, n_slots)
+
+    monkeypatch.setattr(Runner, "feed_given", counted)
+    n = 400
+    table = pa.table(
+        {"k": [i % 100 for i in range(n)], "kind": ["A"] * n, "ts": range(n), "te": range(1, n + 1)}
+    )
+    text = "FROM INTERVALS t STARTING ts ENDING te PARTITION BY k DEFINE A AS kind = 'A'"
+    splits = [table.slice(i, 40) for i in range(0, n, 40)]
+    assert run_given(splits, text, {}, limit=1, n_buckets=1).num_rows == n
+    assert sum(seen) == 100
+    assert max(seen) < 50
 
 
 @given(examples(), st.lists(st.integers(0, 36), max_size=3), st.integers(1, 8))

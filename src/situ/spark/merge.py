@@ -48,33 +48,33 @@ class Registry:
 
 def merge_events(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Whole events of every partition of the task, sorted and run; beyond the limit, by way of files."""
-    registry, runs = Registry(), SortedRuns(task.ties)
-    waiting: list[Prepared] = []
-    size = 0
-    for data in values(batches):
-        piece = unpack_events(data)
-        waiting.append(to_prepared(task, piece, registry.codes_of(piece.keys, piece.n_slots)))
-        size += piece.nbytes
-        if size > task.limit:
-            runs.add(drained(waiting)._replace(keys=registry.keys), len(registry), BLOCKS_PER_RUN)
-            size = 0
-    if not runs.n_bytes:
+    registry, runner = Registry(), Runner(task)
+    with SortedRuns(task.ties) as runs:
+        waiting: list[Prepared] = []
+        size = 0
+        for data in values(batches):
+            piece = unpack_events(data)
+            waiting.append(to_prepared(task, piece, registry.codes_of(piece.keys, piece.n_slots)))
+            size += piece.nbytes
+            if size > task.limit:
+                runs.add(drained(waiting, registry), len(registry), BLOCKS_PER_RUN)
+                size = 0
+        if not runs.n_bytes:
+            if waiting:
+                yield from _fed(task, registry, runner, Block(drained(waiting, registry), goes_on=False))
+            return
         if waiting:
-            yield from _fed(task, registry, Runner(task), Block(drained(waiting), goes_on=False))
-        return
-    if waiting:
-        runs.add(drained(waiting)._replace(keys=registry.keys), len(registry), BLOCKS_PER_RUN)
-    runner = Runner(task)
-    for block in runs.blocks():
-        yield from _fed(task, registry, runner, block)
+            runs.add(drained(waiting, registry), len(registry), BLOCKS_PER_RUN)
+        for block in runs.blocks():
+            yield from _fed(task, registry, runner, block)
 
 
-def drained(waiting: list[Prepared]) -> Prepared:
+def drained(waiting: list[Prepared], registry: Registry) -> Prepared:
     """All rows that wait, which wait no longer: earlier pieces first, so that little is left to sort."""
     waiting.sort(key=lambda rows: int(rows.time[0]))
     rows = prepare.concat(waiting)
     waiting.clear()
-    return rows
+    return rows._replace(keys=registry.keys)
 
 
 def merge_given(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -82,34 +82,35 @@ def merge_given(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Re
 
     A begin row may be anywhere, so all rows of one partition are held at once.
     """
-    registry, runs = Registry(), SortedRuns(task.ties)
-    waiting: list[Prepared] = []
-    size = n_rows = 0
-    for data in values(batches):
-        piece = unpack_events(data)
-        rows = to_prepared(task, piece, registry.codes_of(piece.keys, piece.n_slots))
-        # rows of one instant all count (SEM 6.4), so that they are told apart by the order they come in
-        waiting.append(rows._replace(time=np.arange(n_rows, n_rows + rows.n_rows)))
-        n_rows += rows.n_rows
-        size += piece.nbytes
-        if size > task.limit:
-            runs.add(drained(waiting), len(registry), BLOCKS_PER_RUN)
-            size = 0
-    if not runs.n_bytes:
+    registry = Registry()
+    with SortedRuns(task.ties) as runs:
+        waiting: list[Prepared] = []
+        size = n_rows = 0
+        for data in values(batches):
+            piece = unpack_events(data)
+            rows = to_prepared(task, piece, registry.codes_of(piece.keys, piece.n_slots))
+            # rows of one instant all count (SEM 6.4), so that they are told apart by the order they come in
+            waiting.append(rows._replace(time=np.arange(n_rows, n_rows + rows.n_rows)))
+            n_rows += rows.n_rows
+            size += piece.nbytes
+            if size > task.limit:
+                runs.add(drained(waiting, registry), len(registry), BLOCKS_PER_RUN)
+                size = 0
+        if not runs.n_bytes:
+            if waiting:
+                yield from _fed_given(task, registry, drained(waiting, registry))
+            return
         if waiting:
-            yield from _fed_given(task, registry, drained(waiting))
-        return
-    if waiting:
-        runs.add(drained(waiting), len(registry), BLOCKS_PER_RUN)
-    held: list[Prepared] = []  # rows of the partition that goes on
-    for block in runs.blocks():
-        goes_on = (block.rows.codes == block.rows.codes.max()) & block.goes_on
-        complete = prepare.select(block.rows, ~goes_on)
-        if complete.n_rows:
-            yield from _fed_given(task, registry, prepare.concat([*held, complete]))
-            held.clear()
-        if goes_on.any():
-            held.append(prepare.select(block.rows, goes_on))
+            runs.add(drained(waiting, registry), len(registry), BLOCKS_PER_RUN)
+        held: list[Prepared] = []  # rows of the partition that goes on
+        for block in runs.blocks():
+            goes_on = (block.rows.codes == block.rows.codes.max()) & block.goes_on
+            complete = prepare.select(block.rows, ~goes_on)
+            if complete.n_rows:
+                yield from _fed_given(task, registry, prepare.concat([*held, complete]))
+                held.clear()
+            if goes_on.any():
+                held.append(prepare.select(block.rows, goes_on))
 
 
 def _fed_given(task: Task, registry: Registry, rows: Prepared) -> Iterator[pa.RecordBatch]:

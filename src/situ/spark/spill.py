@@ -37,6 +37,13 @@ class SortedRuns:
         self._names: tuple[list[str], int] = ([], 0)
         self.n_bytes = 0
 
+    def __enter__(self) -> SortedRuns:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in self._files:
+            file.close()
+
     def add(self, rows: Prepared, n_slots: int, n_blocks: int) -> None:
         """Sort a chunk and write it in blocks; of rows with equal times the last stays."""
         order, _ = prepare.arrange(rows, rows.codes, n_slots, self._ties)
@@ -67,8 +74,6 @@ class SortedRuns:
                 break
             bound = min(bounds)
             yield from self._merged([source.take(bound) for source in sources], goes_on=True, bound=bound)
-        for file in self._files:
-            file.close()
 
     def _merged(
         self, parts: list[Prepared], *, goes_on: bool, bound: tuple[int, int] | None

@@ -111,13 +111,14 @@ class _Order:
 
 def _sorted_first(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """All rows of a split, sorted by way of files, each block condensed as a split of its own."""
-    registry, runs = Registry(), SortedRuns(task.ties)
-    for part in gathered((pa.Table.from_batches([batch]) for batch in batches), task.limit):
-        events = read_batch(task.layout, part.rows, task.mask_type)
-        codes = registry.codes_of(events.keys, events.n_slots)[events.codes]
-        runs.add(events._replace(codes=codes, keys=registry.keys), len(registry), BLOCKS_PER_RUN)
-    for block in runs.blocks():
-        yield from condense_rows(task, present(block.rows, registry))
+    registry = Registry()
+    with SortedRuns(task.ties) as runs:
+        for part in gathered((pa.Table.from_batches([batch]) for batch in batches), task.limit):
+            events = read_batch(task.layout, part.rows, task.mask_type)
+            codes = registry.codes_of(events.keys, events.n_slots)[events.codes]
+            runs.add(events._replace(codes=codes, keys=registry.keys), len(registry), BLOCKS_PER_RUN)
+        for block in runs.blocks():
+            yield from condense_rows(task, present(block.rows, registry))
 
 
 class Spool:

@@ -1,0 +1,125 @@
+"""Questions for a real session: tables written once as Parquet, and every way of asking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.errors import PySparkException
+from pyspark.sql.pandas.types import from_arrow_schema
+
+import situ
+from conformance.reading import read
+from conformance.rows import ResultRow
+from conformance.runners import instants_of, result_rows
+from situ.spark.errors import situ_error
+from situ.spark.settings import SLICES
+from spark.splitting import halves, split_in_time
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+MOST_SLICES = 8
+EVENT_WAYS = ("shuffle", "map-side", "direct")
+SLICED_WAYS = tuple(f"{n} slices" for n in range(1, MOST_SLICES + 1))
+GIVEN_WAYS = ("given",)
+# As few tasks as can be, and no Java is compiled for tables of a few rows; test_batch.py has the defaults.
+QUICK = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.files.minPartitionNum": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A table and a question about it."""
+
+    name: str
+    table: pa.Table
+    text: str
+    options: dict[str, Any]
+
+    def ways(self) -> tuple[str, ...]:
+        """The ways of running it that apply."""
+        asked = read(self.text)
+        if asked.ending:
+            return GIVEN_WAYS
+        is_sliced = not asked.partition_by and asked.within is not None
+        return EVENT_WAYS + SLICED_WAYS * is_sliced
+
+
+class Files:
+    """Every table as Parquet: files that follow each other in time, and two that interleave."""
+
+    def __init__(self, folder: Path, askings: Sequence[Asking]) -> None:
+        self._folder = folder
+        for asking in askings:
+            self._write(asking, "ordered", split_in_time(asking.table, instants(asking), 3))
+            self._write(asking, "mixed", mixed(asking))
+
+    def _write(self, asking: Asking, kind: str, splits: Sequence[pa.Table]) -> None:
+        folder = Path(self.of(asking, kind))
+        folder.mkdir(parents=True)
+        for number, split in enumerate(splits):
+            pq.write_table(split, folder / f"{number}.parquet")
+
+    def of(self, asking: Asking, kind: str) -> str:
+        return str(self._folder / asking.name.replace(" ", "_") / kind)
+
+
+def instants(asking: Asking) -> list[int | None]:
+    return instants_of(asking.table, read(asking.text), asking.options)
+
+
+def mixed(asking: Asking) -> list[pa.Table]:
+    """Every other row, unless the order of rows of equal time counts and only the input says what it is."""
+    asked = read(asking.text)
+    known = instants(asking)
+    is_safe = asked.ending or len(asked.order_by) > 1 or len(set(known)) == len(known)
+    return halves(asking.table) if is_safe else [asking.table]
+
+
+class Sessions:
+    """One session for all strategies, and one for each number of slices; they share everything costly."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.plain = self._like(spark, {})
+        self.sliced = {way: self._like(spark, {SLICES: way.split()[0]}) for way in SLICED_WAYS}
+
+    @staticmethod
+    def _like(spark: SparkSession, settings: dict[str, str]) -> SparkSession:
+        session = spark.newSession()
+        for name, value in {"spark.sql.session.timeZone": "UTC", **QUICK, **settings}.items():
+            session.conf.set(name, value)
+        return session
+
+    def run(self, way: str, asking: Asking, files: Files) -> list[ResultRow]:
+        """The answer, or the error of situ that a worker raised."""
+        try:
+            return result_rows(self._result(way, asking, files).toArrow(), asking.text)
+        except PySparkException as error:
+            raise situ_error(error) or error from None
+
+    def _result(self, way: str, asking: Asking, files: Files) -> DataFrame:
+        query, options = situ.query(asking.text), asking.options
+        if way == "direct":
+            ordered = files.of(asking, "ordered")
+            return situ.match_parquet(self.plain, ordered, query, strategy="map-side", **options)
+        if way in GIVEN_WAYS:
+            return situ.match(self._read(self.plain, asking, files, "mixed"), query, **options)
+        kind, strategy = ("mixed", "shuffle") if way == "shuffle" else ("ordered", "map-side")
+        df = self._read(self.sliced.get(way, self.plain), asking, files, kind)
+        return situ.match(df, query, strategy=strategy, **options)
+
+    @staticmethod
+    def _read(session: SparkSession, asking: Asking, files: Files, kind: str) -> DataFrame:
+        """The files as a DataFrame; the schema is given, as finding it out would take Spark another job."""
+        schema = from_arrow_schema(asking.table.schema, prefer_timestamp_ntz=True)
+        return session.read.schema(schema).parquet(files.of(asking, kind))
