@@ -80,7 +80,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.memory", "2g")
-        .config("spark.driver.extraJavaOptions", f"-Dderby.system.home={home / 'derby'}")
+        # a session of some minutes: what the slower of the JVM's two compilers takes is not won back
+        .config(
+            "spark.driver.extraJavaOptions",
+            f"-Dderby.system.home={home / 'derby'} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        )
+        .config("spark.python.daemon.module", "situ.spark.daemon")
         .config("spark.local.dir", str(home / "local"))
         .config("spark.sql.warehouse.dir", str(home / "warehouse"))
         .config("spark.sql.session.timeZone", "UTC")
@@ -91,6 +96,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             "spark.sql.streaming.stateStore.providerClass",
             "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
         )
+        # as in `situ stream`: a micro-batch writes what has changed, not RocksDB's files
+        .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("ERROR")

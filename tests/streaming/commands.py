@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -13,6 +14,8 @@ from pathlib import Path
 
 SRC = Path(__file__).parents[2] / "src"
 _PATIENCE = 240
+# a JVM that lives for seconds: the slower of its two compilers would only take time from the tests
+SHORT_LIVED = {"SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
 class Command:
@@ -20,7 +23,9 @@ class Command:
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.out, self.err = folder / "out.txt", folder / "err.txt"
-        environment = {**os.environ, "PYTHONPATH": str(SRC), "PYSPARK_PYTHON": sys.executable}
+        environment = {
+            **os.environ, "PYTHONPATH": str(SRC), "PYSPARK_PYTHON": sys.executable, **SHORT_LIVED
+        }  # fmt: skip
         with self.out.open("ab") as out, self.err.open("ab") as err:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "situ.cli", "stream", *arguments],
@@ -58,7 +63,7 @@ class Command:
         """A Python worker that runs tasks: a child of Spark's daemon."""
         for pid, parent in descendants(self.process.pid).items():
             with contextlib.suppress(OSError):
-                if "pyspark.daemon" in Path(f"/proc/{parent}/cmdline").read_text():
+                if "-m\0situ.spark.daemon" in Path(f"/proc/{parent}/cmdline").read_text():
                     return pid
         return None
 
@@ -81,6 +86,16 @@ def descendants(pid: int) -> dict[int, int]:
         fresh = {child for child, parent in parents.items() if parent in fresh}
         found |= {child: parents[child] for child in fresh}
     return found
+
+
+def watermark(checkpoint: Path) -> int:
+    """The watermark of the last micro-batch that was committed, in milliseconds."""
+    batch = committed(checkpoint) - 1
+    if batch < 0:
+        return 0
+    return int(
+        json.loads((checkpoint / "offsets" / str(batch)).read_text().splitlines()[1])["batchWatermarkMs"]
+    )
 
 
 def committed(checkpoint: Path) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from streaming.commands import SHORT_LIVED
 from streaming.kafka_client import Client
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +37,6 @@ def broker() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def kafka(broker: Any) -> Iterator[Client]:
     """Produces and consumes."""
-    client = Client(broker.address)
+    client = Client(broker.address, SHORT_LIVED)
     yield client
     client.close()

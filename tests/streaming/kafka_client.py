@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,10 +15,15 @@ SRC = Path(__file__).parents[2] / "src"
 class Client:
     """The other end of this file's `main`."""
 
-    def __init__(self, servers: str) -> None:
+    def __init__(self, servers: str, environment: dict[str, str] | None = None) -> None:
         command = [sys.executable, __file__, servers]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, **(environment or {}), "PYTHONPATH": str(SRC)},  # for its workers too
         )
 
     def produce(self, topic: str, values: list[str]) -> None:

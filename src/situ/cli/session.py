@@ -40,8 +40,10 @@ def local_spark(
     )
     if master is None or master.startswith("local"):  # nothing here needs to be reached from outside
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        builder = builder.config("spark.driver.host", "127.0.0.1").config(
-            "spark.driver.bindAddress", "127.0.0.1"
+        builder = (
+            builder.config("spark.driver.host", "127.0.0.1")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.python.daemon.module", "situ.spark.daemon")
         )
     for key, value in settings.items():
         builder = builder.config(key.replace("__", "."), value)
