@@ -13,4 +13,4 @@ import situ.spark.stream_processor
 import situ.spark.worker  # noqa: F401 - what the workers run
 
 if __name__ == "__main__":
-    manager()  # type: ignore[no-untyped-call]
+    manager()
