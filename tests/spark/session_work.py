@@ -60,6 +60,7 @@ class Files:
 
     def __init__(self, folder: Path, askings: Sequence[Asking]) -> None:
         self._folder = folder
+        self._numbers = {asking.name: str(number) for number, asking in enumerate(askings)}
         for asking in askings:
             self._write(asking, "ordered", split_in_time(asking.table, instants(asking), 3))
             self._write(asking, "mixed", mixed(asking))
@@ -71,7 +72,7 @@ class Files:
             pq.write_table(split, folder / f"{number}.parquet")
 
     def of(self, asking: Asking, kind: str) -> str:
-        return str(self._folder / asking.name.replace(" ", "_") / kind)
+        return str(self._folder / self._numbers[asking.name] / kind)
 
 
 def instants(asking: Asking) -> list[int | None]:

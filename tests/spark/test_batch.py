@@ -112,19 +112,56 @@ def test_situations(df: DataFrame, table: pa.Table, strategy: str) -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_unpartitioned_in_slices(spark: SparkSession, strategy: str, tmp_path: Path) -> None:
+def test_unpartitioned_in_slices(spark: SparkSession, settings: Any, strategy: str, tmp_path: Path) -> None:
+    settings("spark.situ.slices", "3")
     table = readings(n_seconds=3000, keys=("p",))
     for i in range(3):
         pq.write_table(table.slice(i * 1000, 1000), tmp_path / f"part-{i}.parquet")
     query = situ.query(TEXT.replace("PARTITION BY k", "") + " WITHIN 1 minute")
-    result = situ.match(spark.read.parquet(str(tmp_path)), query, strategy=strategy)
-    assert rows(result) == rows(situ.match(table, query))
+    df = spark.read.parquet(str(tmp_path))
+    assert rows(situ.match(df, query, strategy=strategy)) == rows(situ.match(table, query))
+    assert "up to 3 slices" in str(situ.explain(df, query))
+    settings("spark.situ.slices", "many")
+    with pytest.raises(OptionError, match="is not a number of slices"):
+        situ.match(df, query)
 
 
 def test_direct(spark: SparkSession, folder: Path, table: pa.Table) -> None:
     query = situ.query(TEXT)
     result = situ.match_parquet(spark, str(folder), query, match_id=True)
     assert rows(result) == rows(situ.match(table, query, match_id=True))
+
+
+def test_situations_of_files(spark: SparkSession, folder: Path, table: pa.Table) -> None:
+    query = situ.query(TEXT)
+    result, expected = situ.situations_parquet(spark, str(folder), query), situ.situations(table, query)
+    assert result.columns == expected.column_names
+    assert rows(result) == rows(expected)
+
+
+def test_direct_takes_uris(spark: SparkSession, table: pa.Table, tmp_path: Path) -> None:
+    """As Spark takes them, several too: Hadoop's paths are not escaped, the files it then lists are."""
+    query, half = situ.query(TEXT), table.num_rows // 2
+    paths = [tmp_path / "a b" / "50% é.parquet", tmp_path / "plain.parquet"]
+    paths[0].parent.mkdir()
+    for i, path in enumerate(paths):
+        pq.write_table(table.slice(i * half, half), path)
+    result = situ.match_parquet(spark, [f"file://{path}" for path in paths], query)
+    assert rows(result) == rows(situ.match(table, query))
+
+
+def test_files_that_arrow_does_not_reach(
+    spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a file system that only the JVM knows: an error at the call, which says what to do instead."""
+
+    def unreachable(path: str) -> int:
+        raise ValueError(f"Unrecognized filesystem type in URI: {path}")
+
+    monkeypatch.setattr("situ.spark.parquet.file_size", unreachable)
+    with pytest.raises(DataError, match="cannot be reached with Arrow") as caught:
+        situ.match_parquet(spark, str(folder), situ.query(TEXT))
+    assert "spark.read.parquet" in str(caught.value.hint)
 
 
 def test_direct_reads_folders_and_prunes_them(spark: SparkSession, tmp_path: Path) -> None:
@@ -256,16 +293,26 @@ def test_ansi_is_the_sessions(spark: SparkSession, settings: Any, is_ansi: str) 
     assert error.message.startswith("in partition ('big',): ")
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_null_times(spark: SparkSession, strategy: str) -> None:
-    events = spark.sql("SELECT nullif(id, 3) AS t, 'p' AS k, id > 2 AS up FROM range(10)").coalesce(1)
-    query = situ.query("FROM e PARTITION BY k ORDER BY t DEFINE A AS up")
+@pytest.mark.parametrize("way", [*STRATEGIES, "direct", "direct, whole events"])
+def test_null_times(spark: SparkSession, tmp_path: Path, way: str) -> None:
+    """SEM 1.4, of the rows that WHERE leaves; a row group of nothing but bad rows too."""
+    times = [0, 1, 2, None, 4, 5, None, 7, 8, 9, None, None]
+    table = pa.table({"t": pa.array(times, pa.int64()), "k": ["p"] * 12, "n": range(12)})
+    pq.write_table(table, tmp_path / "events.parquet", row_group_size=2)
+    query = situ.query("FROM e WHERE n <> 6 PARTITION BY k ORDER BY t DEFINE A AS n > 2")
+
+    def found(**options: Any) -> DataFrame:
+        if way in STRATEGIES:
+            return situ.match(spark.read.parquet(str(tmp_path)), query, strategy=way, **options)
+        strategy = "map-side" if way == "direct" else "shuffle"
+        return situ.match_parquet(spark, str(tmp_path), query, strategy=strategy, **options)
+
     with pytest.raises(PySparkException) as caught:
-        situ.match(events, query, strategy=strategy).collect()
-    assert "time column t is null in 1 row" in str(situ_error(caught.value))
-    dropped = situ.match(events, query, strategy=strategy, on_bad_rows="drop")
+        found().collect()
+    assert "time column t is null in 3 rows" in str(situ_error(caught.value))
+    dropped = found(on_bad_rows="drop")
     assert [row.match_time for row in dropped.collect()] == [4]
-    assert n_bad_rows(dropped) == 1
+    assert n_bad_rows(dropped) == 3
 
 
 def test_one_key_larger_than_the_limit(spark: SparkSession, settings: Any) -> None:
@@ -278,6 +325,22 @@ def test_one_key_larger_than_the_limit(spark: SparkSession, settings: Any) -> No
     query = situ.query(text.replace("A.t ", "A.ts "))
     expected = rows(situ.match(events.toArrow(), query))
     assert rows(situ.match(events.repartition(5), query, strategy="shuffle")) == expected
+
+
+def test_a_split_larger_than_the_limit_is_sorted(spark: SparkSession, settings: Any, tmp_path: Path) -> None:
+    """Footers show that files follow each other, not that the rows within one do: map-side sorts."""
+    settings("spark.situ.worker.memory", "16k")
+    settings("spark.sql.execution.arrow.maxRecordsPerBatch", "500")
+    table = readings(n_seconds=2000, keys=("p", "q"))
+    for i in range(2):
+        part = table.slice(i * 2000, 2000)
+        mixed = part.take([n * 7 % 2000 for n in range(2000)])
+        pq.write_table(mixed, tmp_path / f"part-{i}.parquet", row_group_size=500)
+    query, df = situ.query(TEXT), spark.read.parquet(str(tmp_path))
+    expected = rows(situ.match(table, query))
+    assert "Strategy map-side" in str(situ.explain(df, query))
+    assert rows(situ.match(df, query)) == expected
+    assert rows(situ.match_parquet(spark, str(tmp_path), query)) == expected
 
 
 def test_shuffled_bytes(spark: SparkSession, tmp_path: Path) -> None:
@@ -320,8 +383,9 @@ def test_given_intervals(spark: SparkSession) -> None:
     result = situ.match(spark.createDataFrame(table), query)
     assert rows(result) == rows(situ.match(table, query))
     assert result.count() == 2
-    with pytest.raises(OptionError, match="map-side"):
-        situ.match(spark.createDataFrame(table), query, strategy="map-side")
+    for name, value in {"strategy": "map-side", "ties": "error", "forget_after": 5}.items():
+        with pytest.raises(OptionError, match=name):
+            situ.match(spark.createDataFrame(table), query, **{name: value})
 
 
 def test_mistakes_fail_at_the_call(df: DataFrame) -> None:
@@ -339,6 +403,10 @@ def test_mistakes_fail_at_the_call(df: DataFrame) -> None:
         situ.match(df, situ.query(TEXT), strategie="shuffle")
     with pytest.raises(OptionError, match="does not apply to a batch DataFrame"):
         situ.match(df, situ.query(TEXT), watermark="5 minutes")
+    with pytest.raises(OptionError, match="points does not apply to events"):
+        situ.match(df, situ.query(TEXT), points="widen")
+    with pytest.raises(OptionError, match="points does not apply to events"):
+        situ.why(df, situ.query(TEXT), points="widen")
     with pytest.raises(OptionError, match="is not one of"):
         situ.match(df, situ.query(TEXT), strategy="fastest")
     nested = df.selectExpr("ts", "x", "y", "named_struct('k', k) AS s")

@@ -100,7 +100,7 @@ def _matches(session: SparkSession, args: argparse.Namespace, query: Query) -> D
     if args.match_id:
         options["match_id"] = True
     is_parquet = (args.format or format_of(args.inputs)) == "parquet"
-    if is_parquet and query.intervals is None and args.on_bad_rows != "drop":
+    if is_parquet and query.intervals is None:
         try:
             read_input(args)  # says what is wrong with the paths before anything else does
             return match_parquet(session, args.inputs, query, **options)
