@@ -123,6 +123,14 @@ def test_ties_with_the_horizon_are_refused_when_asked() -> None:
         operator.push(TABLE.slice(2, 1))
 
 
+def test_a_batch_of_late_rows_alone_still_moves_the_watermark() -> None:
+    """SEM 8.1: W is what earlier batches have seen, so the push after the one that moves it releases."""
+    operator = QUERY.operator(SCHEMA, watermark=0)
+    assert operator.push(TABLE).num_rows == 0
+    assert operator.push(TABLE.slice(0, 1)).num_rows == 1
+    assert operator.late == 1
+
+
 def test_several_symbols_need_a_pattern() -> None:
     query = situ.query("FROM e ORDER BY t DEFINE A AS a, B AS b")
     with pytest.raises(QueryError, match="needs a PATTERN"):

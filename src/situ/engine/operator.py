@@ -94,8 +94,6 @@ class Operator:
             refuse_reserved(rows.time[is_late])  # before everything: neither late nor an instant
             self._count_late(table, is_late)
             rows = prepare.select(rows, ~is_late)
-            if not rows.n_rows:
-                return self._results.empty
         return self._take(rows)
 
     def _take(self, rows: Prepared) -> pa.Table:
