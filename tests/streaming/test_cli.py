@@ -76,6 +76,14 @@ def test_figures_add_up() -> None:
     )
 
 
+def test_figures_of_a_connect_session() -> None:
+    """There Spark reports observed values as a list, and their names in a schema."""
+    names = ("late_rows", "ignored_rows", "matches")
+    observed = {"values": [2, 0, 3], "schema": {"fields": [{"name": name} for name in names]}}
+    figures = figures_of({"observedMetrics": {"situ_1a2b_counts": observed}})
+    assert (figures.late_rows, figures.matches) == (2, 3)
+
+
 def test_the_live_line_shows_the_figures() -> None:
     listener = MetricsListener()
     listener._figures["q"] = Figures(

@@ -36,6 +36,7 @@ EXAMPLES = """\
   situ stream "FROM rate ORDER BY timestamp DEFINE A AS value % 10 < 3 AT LEAST 1 second WITHIN 1 minute" \\
       --source rate --sink console --checkpoint state/"""
 
+_SECONDS_FOR_REPORTS = 10  # the last reports of a stream come after its end
 _OPTIONS = ("time", "ties", "on_bad_rows", "forget_after", "points", "buckets")
 
 
@@ -105,6 +106,7 @@ def run(args: argparse.Namespace) -> int:
         stream = stream_io.sink(matches, args).start()
         with _stopping(stream), _live_line(listener, args.quiet):
             stream.awaitTermination()
+        listener.wait_until_ended(str(stream.id), _SECONDS_FOR_REPORTS)
     except PySparkException as error:
         raise situ_error(error) or _stopped(error) from None
     finally:

@@ -65,9 +65,9 @@ def figures_of(progress: StreamingQueryProgress | Mapping[str, Any], before: Fig
     sums = {name: 0 for name in (*COUNTS, "n_bad_rows")}
     for name, observed in (report.get("observedMetrics") or {}).items():
         if name.startswith(_PREFIX):
-            values = observed if isinstance(observed, Mapping) else observed.asDict()
+            counts = _by_name(observed if isinstance(observed, Mapping) else observed.asDict())
             for count in sums:
-                sums[count] += int(values.get(count) or 0)
+                sums[count] += int(counts.get(count) or 0)
     states = report.get("stateOperators") or []
     lags = [source.get("metrics", {}).get("maxOffsetsBehindLatest") for source in report.get("sources", [])]
     known = [int(lag) for lag in lags if lag is not None]
@@ -88,6 +88,14 @@ def figures_of(progress: StreamingQueryProgress | Mapping[str, Any], before: Fig
     )
 
 
+def _by_name(observed: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Counts by name; a Connect session reports a list of values beside the schema that names them."""
+    if observed.keys() == {"values", "schema"}:
+        names = [field["name"] for field in observed["schema"]["fields"]]
+        return dict(zip(names, observed["values"], strict=True))
+    return observed
+
+
 def _state_bytes(state: Mapping[str, Any]) -> int:
     """What the state store holds: its files, and what is not in files yet."""
     custom = state.get("customMetrics") or {}
@@ -100,7 +108,8 @@ class MetricsListener(StreamingQueryListener):
 
     def __init__(self) -> None:
         self._figures: dict[str, Figures] = {}
-        self._lock = threading.Lock()
+        self._ended: set[str] = set()
+        self._lock = threading.Condition()
 
     def figures(self, query_id: str | None = None) -> Figures:
         """The figures of a query by its id (`str(stream.id)`), or of the only one there is."""
@@ -122,4 +131,11 @@ class MetricsListener(StreamingQueryListener):
         pass
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
-        pass
+        with self._lock:
+            self._ended.add(str(event.id))
+            self._lock.notify_all()
+
+    def wait_until_ended(self, query_id: str, seconds: float) -> bool:
+        """Until every report of a query has come: Spark sends them later, and the one of its end last."""
+        with self._lock:
+            return self._lock.wait_for(lambda: query_id in self._ended, seconds)
