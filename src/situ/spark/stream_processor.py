@@ -76,14 +76,14 @@ class Operator:
                 self._check()
             raise error.with_traceback(None) from None
         if program.has_watermark:
-            self._set_timer(before, bucket.next_instant)
+            self._set_timer(before, bucket.next_instant, has_fired=values is None)
         if not outcome.is_empty:
             yield frame_of(outcome)
 
-    def _set_timer(self, before: int, after: int) -> None:
+    def _set_timer(self, before: int, after: int, *, has_fired: bool) -> None:
         """One timer for each bucket: it fires in the first micro-batch whose watermark has reached it."""
         if before != after:
-            if before != NEVER:
+            if before != NEVER and not has_fired:  # Spark removes one that has
                 self._handle.deleteTimer(_timer(before))
             if after != NEVER:
                 self._handle.registerTimer(_timer(after))
