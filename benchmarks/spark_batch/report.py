@@ -22,6 +22,10 @@ TARGETS = (
     ("map-side, FINAL", "Spark SQL", 1 / 4),
     ("direct", "Spark SQL", 1 / 8),
 )
+SCALED = {
+    "map-side": "`map-side` with PARTITION BY",
+    "unpartitioned": "Without PARTITION BY, the same events as one sequence matched in slices of time",
+}
 ONE_CORE_TO_TWO = 1.3
 MOST_WORKER_BYTES = 2**30
 
@@ -92,14 +96,14 @@ def verdicts(results: dict[str, Any]) -> Iterator[str]:
             own, its = (ways[way]["seconds"] / ways[way]["floor"] for way in (name, other))
             verdict = "within" if own <= most * its else "beyond"
             yield f"`{name}` takes {own / its:.2f} of `{other}`, {verdict} the target of {most:.3g}."
-    if "unpartitioned" in results:
-        one, two = (results["unpartitioned"][cores]["seconds"] for cores in ("1", "2"))
-        verdict = "within" if one / two >= ONE_CORE_TO_TWO else "short of"
-        yield (
-            "Without PARTITION BY, the same events as one sequence matched in slices of time: "
-            f"{one:.1f} s with JVM and workers pinned to one core, {two:.1f} s on two, {one / two:.2f} times "
-            f"as fast, {verdict} the target of {ONE_CORE_TO_TWO}."
-        )
+    for way, what in SCALED.items():
+        if found := results.get("scaling", {}).get(way):
+            one, two = (found[cores]["seconds"] for cores in ("1", "2"))
+            verdict = "within" if one / two >= ONE_CORE_TO_TWO else "short of"
+            yield (
+                f"{what}: {one:.1f} s with JVM and workers pinned to one core, {two:.1f} s on two, "
+                f"{one / two:.2f} times as fast, {verdict} the target of {ONE_CORE_TO_TWO}."
+            )
     largest = max(way["worker_bytes"] for name, way in ways.items() if name != "DuckDB")
     verdict = "within" if largest < MOST_WORKER_BYTES else "beyond"
     yield f"The largest Python worker held {largest / 2**20:,.0f} MB, {verdict} the target of 1 GiB."

@@ -125,6 +125,10 @@ class Bench:
             "DuckDB": self.duckdb,
         }
 
+    def scaled(self) -> dict[str, Callable[[], int]]:
+        """Ways that are run on one core and on two."""
+        return {"map-side": self.ways()["map-side"], "unpartitioned": self.unpartitioned}
+
 
 class Memory(threading.Thread):
     """The largest resident size any Python worker of this session reaches while it runs."""
@@ -189,13 +193,13 @@ def main() -> None:
     parser.add_argument(
         "--only", type=lambda text: text.split(","), help="names of ways, separated by commas"
     )
-    parser.add_argument("--unpartitioned", action="store_true", help="measure unpartitioned matching only")
+    parser.add_argument("--scaled", help="measure one way and print what was found: a child of this program")
     parser.add_argument("--output", type=Path, default=RESULTS)
     args = parser.parse_args()
     machine = facts()
     bench = Bench(args.events, args.cores)
-    if args.unpartitioned:
-        print(json.dumps(measure(bench.unpartitioned, args.repeat)))
+    if args.scaled:
+        print(json.dumps(measure(bench.scaled()[args.scaled], args.repeat)))
         return
     results: dict[str, Any] = {"ways": {}}
     if args.only and args.output.exists():
@@ -223,17 +227,18 @@ def main() -> None:
     if not args.only or "situations" in args.only:
         results["situations"] = situ.situations(bench.cars, bench.query, strategy="map-side").count()
     bench.spark.stop()
-    if not args.only or "unpartitioned" in args.only:
-        results["unpartitioned"] = {
-            str(cores): unpartitioned(args.events, cores, args.repeat) for cores in (1, 2)
+    if not args.only or "scaling" in args.only:
+        results["scaling"] = {
+            way: {str(cores): pinned(way, args.events, cores, args.repeat) for cores in (1, 2)}
+            for way in bench.scaled()
         }
     args.output.write_text(json.dumps(results, indent=2) + "\n")
 
 
-def unpartitioned(n_events: int, cores: int, repeat: int) -> dict[str, Any]:
+def pinned(way: str, n_events: int, cores: int, repeat: int) -> dict[str, Any]:
     """In a process of its own, JVM and workers pinned to so many cores."""
     allowed = sorted(os.sched_getaffinity(0))[:cores]
-    command = [sys.executable, "-m", __spec__.name, "--unpartitioned", "--events", str(n_events)]
+    command = [sys.executable, "-m", "benchmarks.spark_batch.run", "--scaled", way, "--events", str(n_events)]
     command += ["--cores", str(cores), "--repeat", str(repeat)]
     done = subprocess.run(
         command,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
 from benchmarks.spark_stream.data import QUERY
 from benchmarks.spark_stream.run import RESULTS, ROOT
 
+LEAST_EVENTS_PER_SECOND = {"1000": 1_000_000, "100000": 700_000}
 PAGE = ROOT / "docs" / "benchmarks" / "spark-stream.md"
 
 
@@ -68,8 +71,31 @@ def main() -> None:
         latency = parts["kafka_latency"]
         shown = ", ".join(f"{name} {value} s" for name, value in latency["seconds"].items())
         lines += ["## From Kafka to Kafka", "", f"Append of a record to append of its match: {shown}.", ""]
+    lines += ["## What follows", "", *(f"- {sentence}" for sentence in verdicts(parts)), ""]
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text("\n".join(lines))
+
+
+def verdicts(parts: dict[str, Any]) -> Iterator[str]:
+    """How the figures compare with what we ask of them."""
+    for keys, least in LEAST_EVENTS_PER_SECOND.items():
+        if found := parts.get("throughput", {}).get(keys):
+            yield _sentence(f"{int(keys):,} keys", found["events_per_second"], least, "events/s")
+    if found := parts.get("one_state_per_key"):
+        slower, faster = sorted(found["times_as_fast"].values(), reverse=True)
+        yield _sentence("Against the faster way with one state per key", faster, 2.5, "times as fast")
+        yield _sentence("Against the slower one", slower, 5, "times as fast")
+    if found := parts.get("small_batches"):
+        yield _sentence("An almost empty micro-batch", found["seconds"], 1, "s", at_most=True)
+    if found := parts.get("active_of_known"):
+        text = "1,000 active keys of 1,000,000 known against 1,000 known"
+        yield _sentence(text, found["ratio"], 2, "times the time", at_most=True)
+
+
+def _sentence(what: str, found: float, target: float, unit: str, *, at_most: bool = False) -> str:
+    met = found <= target if at_most else found >= target
+    wanted = "at most" if at_most else "at least"
+    return f"{what}: {found:,} {unit}, {'within' if met else 'short of'} the target of {wanted} {target:,}."
 
 
 if __name__ == "__main__":
