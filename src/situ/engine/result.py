@@ -47,7 +47,7 @@ class Results:
         if self.with_id:
             fields.append(pa.field("match_id", pa.string()))
         self.schema = pa.schema(fields)
-        self.empty = self.schema.empty_table()
+        self.empty = pa.Table.from_batches([], self.schema)  # empty_table would import pandas
         self._aggregates = {  # (function, attribute) of every aggregate any symbol asks for
             (item.function, item.attribute): self.item_schema.field(i).type
             for i, item in enumerate(bound.query.items)
