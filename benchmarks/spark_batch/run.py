@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -29,6 +30,7 @@ from benchmarks.spark_batch import data
 from benchmarks.spark_batch.queries import SQL, situ_text
 
 RESULTS = ROOT / "benchmarks" / "results" / "spark-batch.json"
+WORKER = re.compile(rb"-m\0(py|situ\.)spark\.daemon\0")  # the JVM's own command names the module too
 ENOUGH_SECONDS = 180  # a way is not repeated once its runs took so long
 
 
@@ -142,7 +144,7 @@ class Memory(threading.Thread):
         while not self._stop_asked.wait(0.05):
             for process in descendants(os.getpid()):
                 try:
-                    if b"pyspark.daemon" in (process / "cmdline").read_bytes():
+                    if WORKER.search((process / "cmdline").read_bytes()):
                         lines = (process / "status").read_text().splitlines()
                         found = next((line for line in lines if line.startswith("VmRSS")), "VmRSS 0 kB")
                         self.peak = max(self.peak, int(found.split()[1]) * 1024)
