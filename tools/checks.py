@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTEST = ("-m", "pytest")
-ON_ALL_CORES = ("-n", str(os.cpu_count() or 1), "--dist", "worksteal")  # Spark's tests use them by themselves
 OF_THEIR_OWN = ("tests/docs", "tests/distribution")  # folders with a phase of their own
 # __main__ is the command itself: importing it would run it.
 DOCTESTS = ("src/situ", "--doctest-modules", "--ignore=src/situ/cli/__main__.py")
@@ -32,8 +31,8 @@ PHASES = (
     Phase("lint", (("-m", "ruff", "check"), ("-m", "ruff", "format", "--check"))),
     Phase("types", (("-m", "mypy"),)),
     Phase("imports", (("tools/check_imports.py",),)),
-    Phase("unit", ((*PYTEST, *ON_ALL_CORES, *ELSEWHERE, "-m", "not spark and not server"),)),
-    Phase("nojit", ((*PYTEST, *ON_ALL_CORES, *ELSEWHERE, "-m", "nojit"),), (("NUMBA_DISABLE_JIT", "1"),)),
+    Phase("unit", ((*PYTEST, *ELSEWHERE, "-m", "not spark and not server"),)),
+    Phase("nojit", ((*PYTEST, *ELSEWHERE, "-m", "nojit"),), (("NUMBA_DISABLE_JIT", "1"),)),
     Phase("spark", ((*PYTEST, *ELSEWHERE, "-m", "spark and not server"),)),
     Phase("server", ((*PYTEST, *ELSEWHERE, "-m", "server"),)),
     Phase(

@@ -76,7 +76,10 @@ def test_splits_larger_than_the_limit(
     splits = split_at_borders(example, borders)
     is_told = bool(example.question.ties) or len({row["t"] for row in example.rows}) == len(example.rows)
     if is_told and random.random() < 0.7:
-        splits = [split.take(random.sample(range(split.num_rows), split.num_rows)) for split in splits]
+        splits = [
+            split.take(pa.array(random.sample(range(split.num_rows), split.num_rows), pa.int64()))
+            for split in splits
+        ]
     result = run_oversized(splits, example.text, {}, rows_per_batch)
     agree(rows_of(result, example.text), answer(example.rows, example.question), example)
 

@@ -132,7 +132,7 @@ class Engine:
         """A step without threads, with as little around the kernels as can be: the way of single events."""
         self._n_unseen += n_events
         if self._n_unseen >= self._look_after:
-            return self._step_planned(given, known)
+            return self._step_planned(given, known, n_events)
         everything = (
             given.rows[:], known.slots[:], known.entries[:], self._plain_spec,
             self._full, self._deltas, self._plain_work
@@ -148,11 +148,13 @@ class Engine:
         found = self._found(given, runs, known, ends) if len(ends[1]) else self._nothing_found
         return found, self._kept(given, runs, Slots(*slots), known, kept, column)
 
-    def _step_planned(self, given: Input, known: Known) -> tuple[Found, Known]:
+    def _step_planned(self, given: Input, known: Known, n_events: int) -> tuple[Found, Known]:
         """A step before whose join the planner takes a look."""
         before = known.slots.horizon
         runs, slots = self._situated(given.rows, known)
         self._plan([runs], self._n_unseen)
+        if self.n_visited == 0:  # nothing was joined yet: all but the sizes is a guess
+            self._try([runs], before, n_events)
         orders = self._orders_for(runs, len(known.entries.ts))
         step = (before, 0, len(before), 1, 0)
         matches = range_join(runs[:], self._plain_spec, orders, step, self._plain_work)
@@ -185,19 +187,24 @@ class Engine:
         n_events = sum(len(piece.given.rows.time) for piece in pieces)
         several = [piece.derived.runs for piece in pieces]
         self._plan(several, n_events)
-        if sum(int(runs.offset[:, -1].sum()) for runs in several) > _WORTH_A_TRIAL:
-            self._try(pieces[0])
-            self._plan(several, n_events)
+        self._try(several, pieces[0].known.slots.horizon, n_events)
         return [(piece,) for piece in pieces]
 
-    def _try(self, piece: Piece) -> None:
-        """Join from a few of the first symbol's situations, for what it tells of the plan alone.
+    def _try(self, several: Sequence[Runs], before: Positions, n_events: int) -> None:
+        """Where there is much to join, join from a few of the first symbol's situations, and plan again.
 
-        One batch has no second for which its statistics would be there.
+        A first or only batch has none before it whose statistics would be there. A plan made from a trial
+        may rest on pairs that it did not look at, so the next one is tried too, until it stays.
         """
-        before = piece.known.slots.horizon
+        if sum(int(runs.offset[:, -1].sum()) for runs in several) <= _WORTH_A_TRIAL:
+            return
         trial = (before, 0, len(before), _TRIAL_SHARE, _TRIAL_SHARE // 2)
-        range_join(piece.derived.runs[:], self._plain_spec, self._full, trial, self._plain_work)
+        for _ in range(self.n_symbols):
+            range_join(several[0][:], self._plain_spec, self._full, trial, self._plain_work)
+            n_changes = self.planner.n_changes
+            self._plan(several, n_events)
+            if self.planner.n_changes == n_changes:
+                break
 
     def _match_only(self, piece: Piece) -> tuple[Found, Work]:
         known, runs = piece.known, piece.derived.runs
