@@ -95,7 +95,8 @@ def verdicts(parts: dict[str, Any]) -> Iterator[str]:
 def _sentence(what: str, found: float, target: float, unit: str, *, at_most: bool = False) -> str:
     met = found <= target if at_most else found >= target
     wanted = "at most" if at_most else "at least"
-    return f"{what}: {found:,} {unit}, {'within' if met else 'short of'} the target of {wanted} {target:,}."
+    shown = f"{found:,.2f}" if found < 100 else f"{found:,.0f}"
+    return f"{what}: {shown} {unit}, {'within' if met else 'short of'} the target of {wanted} {target:,}."
 
 
 if __name__ == "__main__":

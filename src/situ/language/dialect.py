@@ -20,7 +20,7 @@ _FRAMES_PER_LEVEL = 60  # sqlglot takes about 25 a level
 _STACK_BYTES = 256 * 1024 * 1024  # address space of a short-lived thread, touched only as far as needed
 
 T = TypeVar("T")
-_deep_lock = threading.Lock()
+_one_parser = threading.RLock()
 
 
 class NotAnExpression(Exception):
@@ -57,11 +57,15 @@ class SparkExpressions(Spark):
 
 @lru_cache(maxsize=1024)
 def parse(sql: str) -> exp.Expression:
-    """The tree of a Spark SQL expression; shared, so never change it."""
-    try:
-        return _parse(sql)
-    except RecursionError:  # deep nesting, or called from deep within somebody's own recursion
-        return _with_deep_stack(lambda: _parse(sql))
+    """The tree of a Spark SQL expression; shared, so never change it.
+
+    One at a time: while one thread has the recursion limit raised, another would overrun its own stack.
+    """
+    with _one_parser:
+        try:
+            return _parse(sql)
+        except RecursionError:  # deep nesting, or called from deep within somebody's own recursion
+            return _with_deep_stack(lambda: _parse(sql))
 
 
 def _parse(sql: str) -> exp.Expression:
@@ -104,16 +108,15 @@ def _with_deep_stack(work: Callable[[], T]) -> T:
             failure.append(error)
 
     # The recursion limit and the stack size of new threads are settings of the whole process.
-    with _deep_lock:
-        limit, stack = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
-        sys.setrecursionlimit(max(limit, MAX_NESTING * _FRAMES_PER_LEVEL))
-        try:
-            thread = threading.Thread(target=run, name="situ-parse")
-            thread.start()
-            thread.join()
-        finally:
-            sys.setrecursionlimit(limit)
-            threading.stack_size(stack)
+    limit, stack = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
+    sys.setrecursionlimit(max(limit, MAX_NESTING * _FRAMES_PER_LEVEL))
+    try:
+        thread = threading.Thread(target=run, name="situ-parse")
+        thread.start()
+        thread.join()
+    finally:
+        sys.setrecursionlimit(limit)
+        threading.stack_size(stack)
     if failure:
         raise failure[0]
     return result[0]
