@@ -119,9 +119,12 @@ class Engine:
     def step(self, given: Input, known: Known) -> tuple[Found, Known]:
         """The matches the rows complete, and what is known afterwards."""
         n_events = len(given.rows.time)
-        if self._crew.most == 1 and self.planner.plan.join == "range":
+        by_range = self.planner.plan.join == "range"
+        if self._crew.most == 1 and by_range:
             return self._step_alone(given, known, n_events)
         with self._crew.measured(n_events) as n_threads:
+            if n_threads == 1 and by_range:
+                return self._step_alone(given, known, n_events)
             pieces = self._pieces(given, known, n_threads)
             done = self._crew.run(self._match_and_keep, self._planned(pieces))
         found = [_shifted(found, first) for (first, *_), (found, _, _) in zip(pieces, done, strict=True)]

@@ -49,24 +49,37 @@ class Registry:
 def merge_events(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Whole events of every partition of the task, sorted and run; beyond the limit, by way of files."""
     registry, runner = Registry(), Runner(task)
+    for block in _blocks(task, registry, _unpacked(task, registry, batches)):
+        yield from _fed(task, registry, runner, block)
+
+
+def _unpacked(
+    task: Task, registry: Registry, batches: Iterator[pa.RecordBatch]
+) -> Iterator[tuple[Prepared, int]]:
+    """The rows of every piece, and how many bytes they hold."""
+    for data in values(batches):
+        piece = unpack_events(data)
+        yield to_prepared(task, piece, registry.codes_of(piece.keys, piece.n_slots)), piece.nbytes
+
+
+def _blocks(task: Task, registry: Registry, pieces: Iterator[tuple[Prepared, int]]) -> Iterator[Block]:
+    """All rows in one block, or beyond the limit in several by way of files, sorted by partition and time."""
     with SortedRuns(task.ties) as runs:
         waiting: list[Prepared] = []
         size = 0
-        for data in values(batches):
-            piece = unpack_events(data)
-            waiting.append(to_prepared(task, piece, registry.codes_of(piece.keys, piece.n_slots)))
-            size += piece.nbytes
+        for rows, n_bytes in pieces:
+            waiting.append(rows)
+            size += n_bytes
             if size > task.limit:
                 runs.add(drained(waiting, registry), len(registry), BLOCKS_PER_RUN)
                 size = 0
         if not runs.n_bytes:
             if waiting:
-                yield from _fed(task, registry, runner, Block(drained(waiting, registry), goes_on=False))
+                yield Block(drained(waiting, registry), goes_on=False)
             return
         if waiting:
             runs.add(drained(waiting, registry), len(registry), BLOCKS_PER_RUN)
-        for block in runs.blocks():
-            yield from _fed(task, registry, runner, block)
+        yield from runs.blocks()
 
 
 def drained(waiting: list[Prepared], registry: Registry) -> Prepared:
@@ -83,34 +96,23 @@ def merge_given(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Re
     A begin row may be anywhere, so all rows of one partition are held at once.
     """
     registry = Registry()
-    with SortedRuns(task.ties) as runs:
-        waiting: list[Prepared] = []
-        size = n_rows = 0
-        for data in values(batches):
-            piece = unpack_events(data)
-            rows = to_prepared(task, piece, registry.codes_of(piece.keys, piece.n_slots))
-            # rows of one instant all count (SEM 6.4), so that they are told apart by the order they come in
-            waiting.append(rows._replace(time=np.arange(n_rows, n_rows + rows.n_rows)))
-            n_rows += rows.n_rows
-            size += piece.nbytes
-            if size > task.limit:
-                runs.add(drained(waiting, registry), len(registry), BLOCKS_PER_RUN)
-                size = 0
-        if not runs.n_bytes:
-            if waiting:
-                yield from _fed_given(task, registry, drained(waiting, registry))
-            return
-        if waiting:
-            runs.add(drained(waiting, registry), len(registry), BLOCKS_PER_RUN)
-        held: list[Prepared] = []  # rows of the partition that goes on
-        for block in runs.blocks():
-            goes_on = (block.rows.codes == block.rows.codes.max()) & block.goes_on
-            complete = prepare.select(block.rows, ~goes_on)
-            if complete.n_rows:
-                yield from _fed_given(task, registry, prepare.concat([*held, complete]))
-                held.clear()
-            if goes_on.any():
-                held.append(prepare.select(block.rows, goes_on))
+    held: list[Prepared] = []  # rows of the partition that goes on
+    for block in _blocks(task, registry, _numbered(_unpacked(task, registry, batches))):
+        goes_on = (block.rows.codes == block.rows.codes.max()) & block.goes_on
+        complete = prepare.select(block.rows, ~goes_on)
+        if complete.n_rows:
+            yield from _fed_given(task, registry, prepare.concat([*held, complete]))
+            held.clear()
+        if goes_on.any():
+            held.append(prepare.select(block.rows, goes_on))
+
+
+def _numbered(pieces: Iterator[tuple[Prepared, int]]) -> Iterator[tuple[Prepared, int]]:
+    """Rows of one instant all count (SEM 6.4), so that they are told apart by the order they come in."""
+    n_rows = 0
+    for rows, n_bytes in pieces:
+        yield rows._replace(time=np.arange(n_rows, n_rows + rows.n_rows)), n_bytes
+        n_rows += rows.n_rows
 
 
 def _fed_given(task: Task, registry: Registry, rows: Prepared) -> Iterator[pa.RecordBatch]:
