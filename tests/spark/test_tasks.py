@@ -8,6 +8,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -21,6 +22,7 @@ from conformance.strategies import Example, bounded_by_window, examples, table_o
 from oracles.answer import answer
 from situ.engine.condense import condense
 from situ.engine.core import Input
+from situ.engine.interval_engine import IntervalEngine
 from situ.engine.prepare import arrange, to_input
 from situ.errors import DataError
 from situ.spark import split_parts
@@ -138,6 +140,37 @@ def test_of_given_intervals_few_partitions_are_held(monkeypatch: pytest.MonkeyPa
     assert run_given(splits, text, {}, limit=1, n_buckets=1).num_rows == n
     assert sum(seen) == 100
     assert max(seen) < 50
+
+
+def test_of_one_key_of_given_intervals_a_window_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No call of the engine sees more than a block and a window of the one partition there is."""
+    seen: list[int] = []
+    spread = IntervalEngine.spread
+
+    def counted(self: IntervalEngine, kept: Any, rows: Any, n_slots: int) -> Any:
+        seen.append(len(kept.ts) + len(rows.ts))
+        return spread(self, kept, rows, n_slots)
+
+    monkeypatch.setattr(IntervalEngine, "spread", counted)
+    n = 8_000
+    kinds = ["A" if i % 2 else "B" for i in range(n)]
+    table = pa.table(
+        {
+            "k": ["p"] * n,
+            "kind": kinds,
+            "ts": [i // 2 * 10 for i in range(n)],
+            "te": [i // 2 * 10 + 7 for i in range(n)],
+        }
+    )
+    shuffled_rows = table.take(pa.array(np.random.default_rng(3).permutation(n)))
+    splits = [shuffled_rows.slice(i, 1_000) for i in range(0, n, 1_000)]
+    text = (
+        "FROM INTERVALS t STARTING ts ENDING te PARTITION BY k DEFINE A AS kind = 'A', B AS kind = 'B' "
+        "PATTERN A equals B WITHIN 50"
+    )
+    assert run_given(splits, text, {}, limit=1, n_buckets=1).num_rows == n // 2
+    assert sum(seen) >= n
+    assert max(seen) < n // 4
 
 
 @given(examples(), st.lists(st.integers(0, 36), max_size=3), st.integers(1, 8))

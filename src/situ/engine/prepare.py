@@ -187,7 +187,10 @@ def truths(array: pa.Array) -> npt.NDArray[np.uint8]:
 def arrange(
     prepared: Prepared, codes: Codes, n_slots: int, ties: str
 ) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[np.int64]]:
-    """Row order by slot and time with one row per instant, and the slots' offsets; None: as it is."""
+    """Row order by slot and time with one row per instant, and the slots' offsets; None: as it is.
+
+    With ties="all" the rows of one instant all stay.
+    """
     time = prepared.time
     if len(time) == 1 and n_slots == 1:
         return None, _ONE_ROW
@@ -198,7 +201,7 @@ def arrange(
     if state == 2 or (state == 1 and prepared.ties):
         order = np.lexsort((*reversed([_rank(column) for column in prepared.ties]), time, codes))
         state = ascends(time, order, offset)
-    if state == 1:
+    if state == 1 and ties != "all":
         if ties == "error":
             raise _ties_error(prepared, codes, order, offset)
         order, offset = last_of_each_instant(time, order, offset)

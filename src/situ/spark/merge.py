@@ -11,6 +11,7 @@ from situ.engine import prepare
 from situ.engine.interval_engine import interval_rows
 from situ.engine.keys import Codes, encode
 from situ.engine.prepare import Prepared
+from situ.spark.given import StartedIntervals
 from situ.spark.pieces import Piece, unpack_events
 from situ.spark.runner import Runner
 from situ.spark.spill import Block, SortedRuns
@@ -64,7 +65,8 @@ def _unpacked(
 
 def _blocks(task: Task, registry: Registry, pieces: Iterator[tuple[Prepared, int]]) -> Iterator[Block]:
     """All rows in one block, or beyond the limit in several by way of files, sorted by partition and time."""
-    with SortedRuns(task.ties) as runs:
+    # rows of one instant all count where intervals are given (SEM 6.4)
+    with SortedRuns(task.ties if task.bound.query.intervals is None else "all") as runs:
         waiting: list[Prepared] = []
         size = 0
         for rows, n_bytes in pieces:
@@ -91,28 +93,30 @@ def drained(waiting: list[Prepared], registry: Registry) -> Prepared:
 
 
 def merge_given(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Given intervals of every partition of the task; beyond the limit by way of files, a few at a time.
+    """Given intervals of every partition of the task; beyond the limit by way of files.
 
-    A begin row may be anywhere, so all rows of one partition are held at once.
+    A partition that fills more than a block is stepped through by instant, and WITHIN says what is kept
+    of it, as in a stream: a begin row's instant lies before that of the row that closes it.
     """
     registry = Registry()
-    held: list[Prepared] = []  # rows of the partition that goes on
-    for block in _blocks(task, registry, _numbered(_unpacked(task, registry, batches))):
-        goes_on = (block.rows.codes == block.rows.codes.max()) & block.goes_on
-        complete = prepare.select(block.rows, ~goes_on)
-        if complete.n_rows:
-            yield from _fed_given(task, registry, prepare.concat([*held, complete]))
-            held.clear()
-        if goes_on.any():
-            held.append(prepare.select(block.rows, goes_on))
-
-
-def _numbered(pieces: Iterator[tuple[Prepared, int]]) -> Iterator[tuple[Prepared, int]]:
-    """Rows of one instant all count (SEM 6.4), so that they are told apart by the order they come in."""
-    n_rows = 0
-    for rows, n_bytes in pieces:
-        yield rows._replace(time=np.arange(n_rows, n_rows + rows.n_rows)), n_bytes
-        n_rows += rows.n_rows
+    started: StartedIntervals | None = None
+    for block in _blocks(task, registry, _unpacked(task, registry, batches)):
+        rows = block.rows
+        going_on = int(rows.codes.max()) if block.goes_on else None
+        if started is not None:
+            own = rows.codes == started.code
+            yield from started.feed(prepare.select(rows, own), at_end=started.code != going_on)
+            rows = prepare.select(rows, ~own)
+            if started.code == going_on:
+                continue
+            started = None
+        is_whole = rows.codes != going_on if going_on is not None else np.ones(rows.n_rows, bool)
+        if is_whole.any():
+            yield from _fed_given(task, registry, prepare.select(rows, is_whole))
+        if going_on is not None:
+            keys = [column.slice(going_on, 1) for column in registry.keys]
+            started = StartedIntervals(task, going_on, keys)
+            yield from started.feed(prepare.select(rows, ~is_whole), at_end=False)
 
 
 def _fed_given(task: Task, registry: Registry, rows: Prepared) -> Iterator[pa.RecordBatch]:

@@ -45,7 +45,7 @@ class SortedRuns:
             file.close()
 
     def add(self, rows: Prepared, n_slots: int, n_blocks: int) -> None:
-        """Sort a chunk and write it in blocks; of rows with equal times the last stays."""
+        """Sort a chunk and write it in blocks; of rows with equal times the last stays, unless ties="all"."""
         order, _ = prepare.arrange(rows, rows.codes, n_slots, self._ties)
         self._names = list(rows.attributes), len(rows.ties)
         table = _table(rows)
@@ -59,7 +59,7 @@ class SortedRuns:
         self._files.append(file)
 
     def blocks(self) -> Iterator[Block]:
-        """All rows by code and time, one row for each instant of each partition."""
+        """All rows by code and time, one row for each instant of each partition unless ties="all"."""
         sources = []
         for file in self._files:
             file.seek(0)
@@ -85,7 +85,7 @@ class SortedRuns:
 
 
 class _Source:
-    """One run, read block by block; it always holds a row more than it may give, unless it is at its end."""
+    """One run, read block by block; it always holds a later row than it may give, unless it is at its end."""
 
     def __init__(self, reader: pa.ipc.RecordBatchStreamReader, names: list[str], n_ties: int) -> None:
         self._reader = reader
@@ -95,8 +95,8 @@ class _Source:
         self.is_exhausted = False
 
     def fill(self) -> None:
-        """Read on until there is more than one row."""
-        while not self.is_exhausted and self._rows.n_rows <= 1:
+        """Read on until there is more than one instant."""
+        while not self.is_exhausted and (not self._rows.n_rows or self._first == self.last):
             try:
                 batch = self._reader.read_next_batch()
             except StopIteration:
@@ -104,6 +104,10 @@ class _Source:
                 return
             fresh = _prepared(pa.Table.from_batches([batch]), self._names, self._n_ties)
             self._rows = prepare.concat([self._rows, fresh]) if self._rows.n_rows else fresh
+
+    @property
+    def _first(self) -> tuple[int, int]:
+        return int(self._rows.codes[0]), int(self._rows.time[0])
 
     @property
     def last(self) -> tuple[int, int]:

@@ -128,8 +128,13 @@ class IntervalKeeper:
         is_late: Flags = rows.time <= known.horizon[rows.codes]
         return is_late
 
-    def step(self, known: KnownIntervals, rows: Prepared, complete: int | None) -> Stepped:
-        """Apply rows; without a watermark those of each partition's largest instant are held back."""
+    def step(
+        self, known: KnownIntervals, rows: Prepared, complete: int | None, *, at_end: bool = False
+    ) -> Stepped:
+        """Apply rows; without a watermark those of each partition's largest instant are held back.
+
+        Intervals that were never closed are situations too, once it is known that nothing more comes.
+        """
         held = known.held
         if complete is None:
             rows = prepare.concat([held, rows._replace(keys=[])])
@@ -148,16 +153,16 @@ class IntervalKeeper:
             matches = self.engine.match(step.runs, before, len(known.kept.ts), rows.n_rows)
             emitted = [found_columns(self.task, self.engine.interval_values(step, matches))]
         else:
-            emitted = [self._closed(symbol, step, before) for symbol in range(self.engine.n_symbols)]
+            emitted = [self._closed(symbol, step, before, at_end) for symbol in range(self.engine.n_symbols)]
         after = self._kept(KnownIntervals(horizon, step.intervals, held), horizon)
         oldest = oldest_kept_each(before, self.engine.spec.within)
         return Stepped(after, emitted, int((given.ts < oldest[given.slot]).sum()))
 
-    def _closed(self, symbol: int, step: IntervalStep, before: Positions) -> Emitted:
-        """The intervals of a symbol whose closing rows are in this step."""
+    def _closed(self, symbol: int, step: IntervalStep, before: Positions, at_end: bool) -> Emitted:
+        """The intervals of a symbol whose closing rows are in this step; at the end also the open ones."""
         slot, column = self.engine.existing(step.runs, symbol)
         te = step.runs.te[symbol, column]
-        over = (te != OPEN) & (te > before[slot])
+        over = (te > before[slot]) & (at_end | (te != OPEN))
         slot, column = slot[over], column[over]
         values = self.engine.one_symbol(step, symbol, column, np.full(len(column), OPEN - 1))
         return Emitted(slot, situation_columns(self.task, symbol, values), [])
