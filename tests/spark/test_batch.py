@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -150,17 +152,55 @@ def test_direct_takes_uris(spark: SparkSession, table: pa.Table, tmp_path: Path)
     assert rows(result) == rows(situ.match(table, query))
 
 
-def test_files_that_arrow_does_not_reach(
-    spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def mounted(spark: SparkSession, tmp_path: Path) -> Iterator[str]:
+    """`tmp_path` under a file system that Spark knows and Arrow does not: one of Hadoop's mount tables."""
+    name = uuid.uuid4().hex  # Hadoop keeps the file systems it has made, by name
+    link = f"fs.viewfs.mounttable.{name}.link./data"
+    spark.conf.set(link, tmp_path.as_uri())
+    yield f"viewfs://{name}/data"
+    spark.conf.unset(link)
+
+
+@pytest.mark.parametrize("strategy", ["auto", "map-side", "shuffle"])
+def test_files_that_only_spark_reaches(
+    spark: SparkSession, table: pa.Table, tmp_path: Path, mounted: str, strategy: str
 ) -> None:
-    """Of a file system that only the JVM knows: an error at the call, which says what to do instead."""
+    """Rows without a time, folders with odd names and folders that WHERE prunes, all as with other files."""
+    half = table.num_rows // 2
+    bad = table.slice(0, 3).set_column(0, table.schema.field(0), pa.nulls(3, table["ts"].type))
+    parts = {"1": pa.concat_tables([table.slice(0, half), bad]), "a:b é": table.slice(half), "x": table}
+    for day, part in parts.items():
+        (tmp_path / f"day={quote(day)}").mkdir()
+        pq.write_table(part, tmp_path / f"day={quote(day)}" / "part.parquet")
+    text = TEXT.replace("FROM readings", "FROM readings WHERE day < 'w'").replace("BY k", "BY k, day")
+    result = situ.match_parquet(spark, mounted, situ.query(text), strategy=strategy, on_bad_rows="drop")
+    days = [part.append_column("day", pa.array([day] * part.num_rows)) for day, part in parts.items()]
+    expected = situ.match(pa.concat_tables(days), situ.query(text), on_bad_rows="drop")
+    assert rows(result) == rows(expected)
+    assert n_bad_rows(result) == 3
+    pruned = [path for path in result.inputFiles() if "day=x" in path]
+    assert not pruned
 
-    def unreachable(path: str) -> int:
-        raise ValueError(f"Unrecognized filesystem type in URI: {path}")
 
-    monkeypatch.setattr("situ.spark.parquet.file_size", unreachable)
-    with pytest.raises(DataError, match="cannot be reached with Arrow") as caught:
-        situ.match_parquet(spark, str(folder), situ.query(TEXT))
+def test_strategy_of_files_that_only_spark_reaches(
+    spark: SparkSession, table: pa.Table, tmp_path: Path, mounted: str
+) -> None:
+    """Footers are read through Spark's own libraries, so that "auto" can know the order of the files."""
+    for i in range(2):
+        pq.write_table(table.slice(i * 360, 360), tmp_path / f"part-{i}.parquet")
+    df = spark.read.parquet(mounted)
+    assert "the footers of 2 files show" in str(situ.explain(df, situ.query(TEXT)))
+
+
+def test_files_that_spark_cannot_hand_over(
+    spark: SparkSession, table: pa.Table, tmp_path: Path, mounted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error at the call, which says what to do instead."""
+    pq.write_table(table, tmp_path / "part.parquet")
+    monkeypatch.setattr("situ.spark.parquet._MOST_AT_ONCE", 100)
+    with pytest.raises(DataError, match="cannot be reached with Arrow, nor through Spark") as caught:
+        situ.match_parquet(spark, mounted, situ.query(TEXT))
     assert "spark.read.parquet" in str(caught.value.hint)
 
 

@@ -20,6 +20,7 @@ from situ.errors import DataError, OptionError
 from situ.spark.buckets import buckets_of, labels, spark_hash
 from situ.spark.direct import Dropped, Reading, Unit, events_of
 from situ.spark.errors import WorkerError, situ_error
+from situ.spark.files import ArrowFiles
 from situ.spark.footers import Footer, Span, judge, read_footer
 from situ.spark.plans import Scan
 from situ.spark.prune import Range, may_be_true
@@ -114,7 +115,7 @@ def test_silent_row_groups_are_not_read(tmp_path: Path) -> None:
     text = "FROM t PARTITION BY k ORDER BY ts DEFINE A AS x > 5 RETURN sum(A.y) AS total"
     task = task_for(table.schema, text, {})
     reading = Reading(task, table.schema, False, "UTC")
-    silent, loud = events_of(reading, Unit(str(path), 0, os.path.getsize(path), {}), Dropped())
+    silent, loud = events_of(reading, Unit(str(path), 0, os.path.getsize(path), {}), str(path), Dropped())
     assert (silent["y"].null_count, loud["y"].null_count) == (20, 0)
     assert silent["_mask"].to_pylist() + loud["_mask"].to_pylist() == [0] * 20 + [1] * 20
 
@@ -153,7 +154,7 @@ def test_judge(footers: list[Footer], expected: bool) -> None:
 
 def test_read_footer(tmp_path: Path) -> None:
     pq.write_table(pa.table({"ts": [3, 1, 2, 9]}), tmp_path / "f.parquet", row_group_size=2)
-    found = read_footer((tmp_path / "f.parquet").as_uri(), "ts")
+    found = read_footer(ArrowFiles(), (tmp_path / "f.parquet").as_uri(), "ts")
     assert (found.n_rows, found.row_groups, found.span) == (4, (Span(1, 3), Span(2, 9)), Span(1, 9))
 
 

@@ -7,7 +7,7 @@ in process, and goes on exactly as a task that was handed rows by Spark.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,7 @@ from situ.engine.options import Options
 from situ.engine.prepare import Columns, compiled_conditions, mask_of, truths
 from situ.errors import DataError
 from situ.spark.collect import pack_prepared
-from situ.spark.files import open_file
+from situ.spark.files import open_file, plain
 from situ.spark.pieces import SHUFFLED
 from situ.spark.project import MASK, N_BAD_ROWS, read_batch
 from situ.spark.prune import Range, may_be_true, row_group_ranges
@@ -91,10 +91,26 @@ def read_units(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[
     Where rows without a time are dropped, a last row without a piece says how many.
     """
     numbers = (number for batch in batches for number in batch.column(0).to_pylist())
-    dropped = Dropped()
-    pieces = (
-        p for number in numbers for unit in reading.units[number] for p in read_unit(reading, unit, dropped)
+    return _read_each(reading, ((unit, unit.path) for number in numbers for unit in reading.units[number]))
+
+
+def read_contents(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same of whole files that Spark has read: each row is a path and the file's content."""
+    units = {plain(unit.path): unit for group in reading.units for unit in group}
+    return _read_each(
+        reading,
+        (
+            (units[path.as_py()], content.as_buffer())
+            for batch in batches
+            for path, content in zip(batch.column(0), batch.column(1), strict=True)
+        ),
     )
+
+
+def _read_each(reading: Reading, units: Iterable[tuple[Unit, str | pa.Buffer]]) -> Iterator[pa.RecordBatch]:
+    """Pieces of file parts, each with the path or the content of its file."""
+    dropped = Dropped()
+    pieces = (piece for unit, file in units for piece in read_unit(reading, unit, file, dropped))
     if not reading.drops:
         yield from pieces
         return
@@ -103,11 +119,13 @@ def read_units(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[
     yield pa.RecordBatch.from_pylist([{N_BAD_ROWS: dropped.n_rows}], schema=_COUNTED)
 
 
-def read_unit(reading: Reading, unit: Unit, dropped: Dropped) -> Iterator[pa.RecordBatch]:
+def read_unit(
+    reading: Reading, unit: Unit, file: str | pa.Buffer, dropped: Dropped
+) -> Iterator[pa.RecordBatch]:
     """One part of a file as one split, whole or condensed, pieces for each bucket."""
     task = reading.task
     try:
-        parts = gathered(events_of(reading, unit, dropped), task.limit)
+        parts = gathered(events_of(reading, unit, file, dropped), task.limit)
         for part in parts:
             if reading.whole:
                 yield from pack_prepared(task, read_batch(task.layout, part.rows, task.mask_type))
@@ -117,11 +135,11 @@ def read_unit(reading: Reading, unit: Unit, dropped: Dropped) -> Iterator[pa.Rec
         raise type(error)(f"{unit.path}: {error.message}", hint=error.hint) from None
 
 
-def events_of(reading: Reading, unit: Unit, dropped: Dropped) -> Iterator[pa.Table]:
+def events_of(reading: Reading, unit: Unit, content: str | pa.Buffer, dropped: Dropped) -> Iterator[pa.Table]:
     """The events of a part of a file, as the columns of the layout and the mask."""
     bound = reading.task.bound
     conditions = [symbol.condition for symbol in bound.query.symbols if symbol.condition is not None]
-    with open_file(unit.path) as source:
+    with open_file(content) if isinstance(content, str) else pa.BufferReader(content) as source:
         file = pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
         spelt = {name.lower(): name for name in file.schema_arrow.names}
         positions = _flat_columns(file.metadata)

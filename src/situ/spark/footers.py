@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
+from situ.errors import DataError
 from situ.language.binder import BoundQuery
-from situ.spark.files import open_file
+from situ.spark.files import Files, files_of, of_each
 from situ.spark.plans import Scan, Unknown, scan_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 MOST_FOOTERS = 10_000
-_READERS = 16
 
 
 @dataclass(frozen=True)
@@ -71,17 +69,21 @@ def ordering_of(df: DataFrame, bound: BoundQuery) -> Ordering:
     if len(files) > MOST_FOOTERS:
         return Ordering(False, f"{len(files):,} files are more than the {MOST_FOOTERS:,} footers situ reads")
     try:
-        with ThreadPoolExecutor(_READERS) as pool:
-            footers = list(pool.map(lambda path: read_footer(path, scan.time), files))
-    except (OSError, pa.ArrowException, ValueError) as error:
-        return Ordering(False, f"footers cannot be read from here ({error})")
+        footers = read_footers(files_of(df, files[0]), files, scan.time)
+    except DataError as error:
+        return Ordering(False, f"footers cannot be read from here ({error.message})")
     return judge(footers, scan, [column.name for column in bound.partition])
 
 
-def read_footer(path: str, time: str) -> Footer:
+def read_footers(files: Files, paths: Sequence[str], time: str) -> list[Footer]:
+    """The footer of every file."""
+    return of_each(lambda path: read_footer(files, path, time), paths)
+
+
+def read_footer(files: Files, path: str, time: str) -> Footer:
     """The footer of one file."""
-    with open_file(path) as source, pq.ParquetFile(source) as file:
-        n_bytes = source.size()
+    with files.open_end(path) as source, pq.ParquetFile(source) as file:
+        n_bytes = files.size(path)
         metadata = file.metadata
         positions = [i for i in range(metadata.num_columns) if metadata.schema.column(i).path == time]
         spans = tuple(_span(metadata.row_group(g), positions) for g in range(metadata.num_row_groups))

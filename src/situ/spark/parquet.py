@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -30,8 +29,8 @@ from situ.spark.batch import (
     task_of,
 )
 from situ.spark.direct import Reading, Unit, folder_ranges
-from situ.spark.files import file_size
-from situ.spark.footers import MOST_FOOTERS, Ordering, judge, read_footer
+from situ.spark.files import ArrowFiles, Files, HadoopFiles, files_of, of_each, plain
+from situ.spark.footers import MOST_FOOTERS, Ordering, judge, read_footers
 from situ.spark.plans import Scan
 from situ.spark.project import N_BAD_ROWS, layout_of, schema_of
 from situ.spark.prune import may_be_true
@@ -47,7 +46,8 @@ if TYPE_CHECKING:
 _NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
 _MOST_BYTES = 128 << 20  # of a unit; a row group is never cut
 _OPEN_COST = 4 << 20
-_READERS = 16
+_MOST_AT_ONCE = 1 << 30  # bytes of a file that Spark opens for us, which comes as one value
+_GLOB = set("{}[]*?\\")
 _FOLDER_TYPES = ("string", "tinyint", "smallint", "int", "bigint", "date", "double")
 
 
@@ -82,6 +82,7 @@ class Source:
     kind: Kind
     forget_after: int | None
     settings: Settings
+    files: Files
     units: list[Unit]
     sizes: dict[str, int]
     decision: Decision
@@ -103,12 +104,16 @@ class Source:
         chosen = {path: _folder_values(path, folders) for path in files}
         if query.where is not None:
             chosen = {p: v for p, v in chosen.items() if may_be_true(query.where, folder_ranges(v))}
-        sizes = _sizes(list(chosen))
-        units = [unit for path, values in chosen.items() for unit in _units(path, sizes[path], values)]
-        source = cls(
-            df, bound, options, kind, check_forget_after(options.forget_after, bound), settings, units, sizes,
-            _decide(options.strategy, bound, kind, folders, sizes),
-        )  # fmt: skip
+        reached = files_of(df, files[0]) if files else ArrowFiles()
+        sizes = dict(zip(chosen, of_each(reached.size, chosen), strict=True))
+        if isinstance(reached, HadoopFiles):
+            _check_contents(sizes)
+            units = [Unit(path, 0, sizes[path], values) for path, values in chosen.items()]
+        else:
+            units = [unit for path, values in chosen.items() for unit in _units(path, sizes[path], values)]
+        decision = _decide(options.strategy, bound, kind, folders, reached, sizes)
+        forget_after = check_forget_after(options.forget_after, bound)
+        source = cls(df, bound, options, kind, forget_after, settings, reached, units, sizes, decision)
         source.check_conditions()
         return source
 
@@ -156,16 +161,22 @@ class Source:
 
     def _pieces(self, task: Task) -> tuple[DataFrame, Observation | None]:
         """What tasks make of the files, and where the rows are counted that they drop."""
-        groups = _groups(self.units, self.sizes, self.settings)
         drops = self.options.on_bad_rows == "drop"
         whole = self.decision.strategy == "shuffle"
+        session = self.df.sparkSession
+        if self.units and isinstance(self.files, HadoopFiles):
+            entry, groups = "read_contents", [self.units]
+            reader = session.read.format("binaryFile").option("recursiveFileLookup", "true")
+            given = reader.load([plain(unit.path) for unit in self.units]).select("path", "content")
+        else:
+            entry, groups = "read", _groups(self.units, self.sizes, self.settings)
+            given = session.range(0, len(groups), 1, max(1, len(groups)))
         reading = Reading(task, self.schema, whole, self.settings.time_zone, groups, drops)
-        numbers = self.df.sparkSession.range(0, len(groups), 1, max(1, len(groups)))
         if not drops:
-            return numbers.mapInArrow(shipped("read", reading), SHUFFLED), None
+            return given.mapInArrow(shipped(entry, reading), SHUFFLED), None
         # a task's count travels in a row of its own, from which the JVM observes it
         observation = Observation("situ")
-        pieces = numbers.mapInArrow(shipped("read", reading), f"{SHUFFLED}, {N_BAD_ROWS} bigint")
+        pieces = given.mapInArrow(shipped(entry, reading), f"{SHUFFLED}, {N_BAD_ROWS} bigint")
         counted = pieces.observe(observation, F.coalesce(F.sum(N_BAD_ROWS), F.lit(0)).alias(N_BAD_ROWS))
         return counted.where(F.col("data").isNotNull()).select("bucket", "data"), observation
 
@@ -178,8 +189,24 @@ def _refuse_intervals(query: Query) -> None:
         )
 
 
+def _check_contents(sizes: dict[str, int]) -> None:
+    """Spark opens these files for us: each is handed over in one piece, and named without escapes."""
+    for path, size in sizes.items():
+        name = plain(path)
+        if size > _MOST_AT_ONCE:
+            why = f"{size:,} bytes are more than it hands over in one piece"
+        elif _GLOB & set(name):
+            why = "it takes such a name for a pattern"
+        else:
+            continue
+        raise DataError(
+            f"{name} cannot be reached with Arrow, nor through Spark: {why}",
+            hint="use situ.match or situ.situations on spark.read.parquet(...)",
+        )
+
+
 def _decide(
-    asked: str, bound: BoundQuery, kind: Kind, folders: Sequence[str], sizes: dict[str, int]
+    asked: str, bound: BoundQuery, kind: Kind, folders: Sequence[str], files: Files, sizes: dict[str, int]
 ) -> Decision:
     """Condensed if asked for or if the footers show that it is right, else whole events."""
     sliced = is_sliced(bound, kind)
@@ -191,8 +218,7 @@ def _decide(
         return Decision(
             "shuffle", f"{len(sizes):,} files are more than the {MOST_FOOTERS:,} footers situ reads", False
         )
-    with ThreadPoolExecutor(_READERS) as pool:
-        footers = list(pool.map(lambda path: read_footer(path, bound.time.name), sizes))
+    footers = read_footers(files, list(sizes), bound.time.name)
     ordering: Ordering = judge(
         footers, Scan(bound.time.name, tuple(folders), _MOST_BYTES), [c.name for c in bound.partition]
     )
@@ -227,18 +253,6 @@ def _folder_values(path: str, folders: Sequence[str]) -> dict[str, str | None]:
     parts = dict(part.split("=", 1) for part in path.split("/")[:-1] if "=" in part)
     values = {unquote(name): unquote(unquote(value)) for name, value in parts.items()}
     return {name: None if values[name] == _NULL_FOLDER else values[name] for name in folders}
-
-
-def _sizes(paths: list[str]) -> dict[str, int]:
-    """Every file's size."""
-    try:
-        with ThreadPoolExecutor(_READERS) as pool:
-            return dict(zip(paths, pool.map(file_size, paths), strict=True))
-    except (OSError, pa.ArrowException, ValueError) as error:
-        raise DataError(
-            f"the files cannot be reached with Arrow: {error}",
-            hint="use situ.match or situ.situations on spark.read.parquet(...)",
-        ) from error
 
 
 def _units(path: str, size: int, values: dict[str, str | None]) -> list[Unit]:

@@ -18,6 +18,7 @@ Entry = Callable[[Any, Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 ENTRIES: dict[str, Entry] = {
     "pack": collect.pack,
     "read": direct.read_units,
+    "read_contents": direct.read_contents,
     "condense": collect.condense_splits,
     "merge_events": merge.merge_events,
     "pack_stream": stream_pack.pack,
