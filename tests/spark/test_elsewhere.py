@@ -1,4 +1,4 @@
-"""Other places to run: Spark Connect, a standalone cluster, the oldest Spark, a worker without situ."""
+"""Other places to run: Connect, a standalone cluster, HDFS, the oldest Spark, a worker without situ."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SMOKE = Path(__file__).with_name("smoke.py")
+SMOKE, HDFS = Path(__file__).with_name("smoke.py"), Path(__file__).with_name("hdfs.py")
 
 
 def run_smoke(where: str, python: str = sys.executable, **environment: str) -> str:
     """The smoke script's output; its own process, since a process has one kind of session only."""
+    return run_script(SMOKE, where, python, **environment)
+
+
+def run_script(script: Path, argument: str, python: str = sys.executable, **environment: str) -> str:
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "SPARK_LOCAL_IP": "127.0.0.1", **environment}
     done = subprocess.run(
-        [python, str(SMOKE), where], env=env, capture_output=True, text=True, timeout=900, check=False
+        [python, str(script), argument], env=env, capture_output=True, text=True, timeout=900, check=False
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     return done.stdout
@@ -92,6 +96,12 @@ def awaited(log: Path, pattern: str) -> str:
 def test_standalone_cluster(master: str) -> None:
     """Two workers, one executor each: pieces really travel between processes."""
     assert "smoke passed" in run_smoke(master)
+
+
+@pytest.mark.server
+def test_files_on_hdfs(tmp_path: Path) -> None:
+    """Spark opens them for us: footers on the driver, contents for the tasks."""
+    assert "passed on hdfs://" in run_script(HDFS, str(tmp_path))
 
 
 @pytest.mark.spark
