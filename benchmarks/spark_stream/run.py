@@ -31,7 +31,8 @@ from situ.spark.stream import PROVIDER, ROCKSDB
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "spark-stream.json"
-ROWS = 3_000_000
+ROWS = 6_000_000
+WARM_UP = 4  # micro-batches left out: the JVM compiles while they run, and a stream runs for days
 Make = Callable[[DataFrame], DataFrame]
 
 
@@ -88,8 +89,8 @@ def seconds(report: dict[str, Any]) -> float:
 
 
 def rate(reports: list[dict[str, Any]]) -> float:
-    """Events/s of the middle micro-batch, the first two left out: they warm up."""
-    return median(report["numInputRows"] / seconds(report) for report in reports[2:])
+    """Events/s of the middle micro-batch, once it is warm."""
+    return median(report["numInputRows"] / seconds(report) for report in reports[WARM_UP:])
 
 
 def throughput(spark: SparkSession, folder: Path, scale: int) -> dict[str, Any]:
@@ -99,7 +100,7 @@ def throughput(spark: SparkSession, folder: Path, scale: int) -> dict[str, Any]:
         n_keys //= 1 if n_keys == 1_000 else scale
         own = folder / str(n_keys)
         cars = Cars(own / "in", n_keys)
-        for _ in range(6):
+        for _ in range(WARM_UP + 6):
             cars.add(max(2, ROWS // scale // n_keys))
         reports = run(spark, own, matches)
         state = reports[-1]["stateOperators"][0]
@@ -149,8 +150,8 @@ def active_of_known(spark: SparkSession, folder: Path, scale: int) -> dict[str, 
 def one_state_per_key(spark: SparkSession, folder: Path, scale: int) -> dict[str, Any]:
     """The same query on the same rows, 1,000 keys, each with a state of its own."""
     cars = Cars(folder / "in", 1_000)
-    for _ in range(4):
-        cars.add(ROWS // scale // 1_000 // 3)
+    for _ in range(WARM_UP + 2):
+        cars.add(ROWS // scale // 1_000 // 10)
     ways = {
         "situ": matches,
         "applyInPandasWithState": lambda rows: per_key.apply_with_state(rows, QUERY),

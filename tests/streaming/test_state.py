@@ -47,10 +47,12 @@ def test_only_affected_cells_change(before: int, after: int, values: list[int]) 
 
 
 @pytest.mark.parametrize(
-    ("n_cells", "n_keys", "wanted"), [(1, 64, 1), (1, 65, 2), (4, 64, 4), (4, 63, 1), (3, 0, 1)]
+    ("n_cells", "n_full", "more", "wanted"),
+    [(1, 1, 0, 1), (1, 1, 1, 2), (4, 1, 0, 4), (4, 1, -1, 1), (3, 0, 0, 1)],
 )
-def test_cells_follow_the_number_of_keys(n_cells: int, n_keys: int, wanted: int) -> None:
-    assert wanted_cells(n_cells, n_keys) == wanted
+def test_cells_follow_the_number_of_keys(n_cells: int, n_full: int, more: int, wanted: int) -> None:
+    """As many keys as fill `n_full` cells, and some more or less."""
+    assert wanted_cells(n_cells, n_full * KEYS_PER_CELL + more) == wanted
 
 
 def test_hashes_never_change() -> None:

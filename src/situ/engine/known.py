@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -72,6 +73,36 @@ class Known(NamedTuple):
             ),
             self._carry_at(positions),
         )
+
+    def cut(self, borders: Positions) -> list[Known]:
+        """The partitions between each two borders, group by group."""
+        slots, entries = self.slots, self.entries
+        at = entries.offset[borders]
+        places = [  # of the groups' first entries in `carry`
+            np.concatenate([[0], np.cumsum(entries.symbol == i)])[at] if states.components else at
+            for i, states in enumerate(self.carry)
+        ]
+        groups = []
+        for n, (begin, end) in enumerate(pairwise(borders)):
+            own, mine = slice(begin, end), slice(at[n], at[n + 1])
+            groups.append(
+                Known(
+                    Slots(slots.horizon[own], slots.mask[own], slots.raw_end[:, own]),
+                    Entries(
+                        entries.symbol[mine],
+                        entries.ts[mine],
+                        entries.te[mine],
+                        entries.admissible[mine],
+                        entries.verdict[:, mine],
+                        entries.offset[begin : end + 1] - at[n],
+                    ),
+                    tuple(
+                        states.take(np.arange(of[n], of[n + 1])) if states.components else states
+                        for states, of in zip(self.carry, places, strict=True)
+                    ),
+                )
+            )
+        return groups
 
     def keep_entries(self, keep: npt.NDArray[np.bool_]) -> Known:
         """The same partitions with only these of their entries."""

@@ -7,6 +7,7 @@ and tests from a dict. One call per micro-batch reads and writes the cells of th
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -201,10 +202,13 @@ class Bucket:
 
     def _put_cells(self, loaded: Loaded, cells: set[int], complete: int | None) -> None:
         cell_of = self._cells_of(loaded.hashes)
-        order = np.argsort(cell_of, kind="stable")
-        numbers, starts = np.unique(cell_of[order], return_index=True)
-        for cell, slots in zip(numbers.tolist(), np.split(order, starts[1:]), strict=False):
-            self._put_cell(cell, self._part(loaded, slots), complete)
+        loaded = self._part(loaded, np.argsort(cell_of, kind="stable"))
+        numbers, starts = np.unique(np.sort(cell_of), return_index=True)
+        borders = np.append(starts, len(cell_of))
+        pieces = self._keeper.cut(loaded.known, borders) if len(numbers) else []
+        for cell, known, (begin, end) in zip(numbers.tolist(), pieces, pairwise(borders), strict=True):
+            keys = [column.slice(begin, end - begin) for column in loaded.keys]
+            self._put_cell(cell, Loaded(keys, loaded.hashes[begin:end], known, 0), complete)
         for cell in cells - set(numbers.tolist()):
             self._shelf.remove("cells", cell)
             self._wake[cell] = NEVER
@@ -220,6 +224,7 @@ class Bucket:
             self._wake[cell] = self._program.rounded_up(max(when, complete + 1))
 
     def _part(self, loaded: Loaded, slots: Positions) -> Loaded:
+        """Some of the partitions, in this order."""
         if len(slots) == len(loaded.hashes) and bool((slots == np.arange(len(slots))).all()):
             return loaded
         keys = [column.take(pa.array(slots)) for column in loaded.keys]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 Hashes = npt.NDArray[np.int64]  # not negative
 
-KEYS_PER_CELL = 64  # a cell costs a call to the state store: enough keys to share it, few to read in vain
+KEYS_PER_CELL = 256  # a cell costs a call to the state store: enough keys to share it, few to read in vain
 _EMPTIEST = KEYS_PER_CELL // 4
 
 

@@ -44,6 +44,10 @@ class EventKeeper:
         """Some of the partitions, in this order."""
         return known.select(slots)
 
+    def cut(self, known: Known, borders: Positions) -> list[Known]:
+        """The partitions between each two borders, group by group."""
+        return known.cut(borders)
+
     def write(self, writer: Writer, known: Known) -> None:
         """Add what is known to saved state."""
         write_known(writer, known, self.engine.aggregates)

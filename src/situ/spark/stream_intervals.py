@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -102,6 +103,10 @@ class IntervalKeeper:
         number[slots] = np.arange(len(slots))
         held = prepare.select(known.held, number[known.held.codes] >= 0)
         return KnownIntervals(known.horizon[slots], kept, held._replace(codes=number[held.codes]))
+
+    def cut(self, known: KnownIntervals, borders: Positions) -> list[KnownIntervals]:
+        """The partitions between each two borders, group by group."""
+        return [self.select(known, np.arange(begin, end)) for begin, end in pairwise(borders)]
 
     def write(self, writer: Writer, known: KnownIntervals) -> None:
         """Add what is known to saved state."""
