@@ -22,7 +22,8 @@ def main() -> None:
         "",
         f"{machine['cores']} cores ({machine['processor']}), {machine['memory_gib']} GiB, "
         f"PySpark {machine['versions']['pyspark']}, situ at {machine['commit']}, load {load} at the start; "
-        f"micro-batches of {n_rows} rows, RocksDB state store, 2 shuffle partitions, no-op sink, the first four micro-batches left out. "
+        f"micro-batches of {n_rows} rows, the first four left out as warm-up, RocksDB state store, 2 shuffle "
+        "partitions, no-op sink. "
         "Written by `benchmarks/spark_stream/report.py`; ratios within the run are what to trust.",
         "",
         "The query is the aggressive driver:",
