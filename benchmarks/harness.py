@@ -85,12 +85,33 @@ def run_one(
         results["points"] = [p for p in results["points"] if p["parameters"] != parameters]
         results["runs"][run_id] = {**facts, "load": round(os.getloadavg()[0], 2)}
         for point in group:
-            record = (measure_here if quick else measure)(module, experiment, point, run_id)
+            record = beyond(point, results["points"], run_id)
+            record = record or (measure_here if quick else measure)(module, experiment, point, run_id)
             results["points"].append(record)
             say(f"{experiment.name}: {describe(record)}")
             write(file, results)
     write(file, results)
     return file
+
+
+def beyond(point: Point, records: Sequence[Record], run_id: str) -> Record | None:
+    """What a point is bound to come to if its contender has reached a limit with fewer events already."""
+    events = point.parameters.get("events", 0)
+    for record in records:
+        own = record["parameters"]
+        is_smaller = own.get("events", 0) < events and {**own, "events": events} == point.parameters
+        if record["contender"] == point.contender and is_smaller and record["status"].endswith("limit"):
+            return {
+                "contender": point.contender,
+                "parameters": point.parameters,
+                "run": run_id,
+                "took": 0.0,
+                "peak_bytes": 0,
+                "mean_bytes": 0,
+                "status": record["status"],
+                "reason": f"not run: {own['events']:,} events have reached it",
+            }
+    return None
 
 
 def measure(module: str, experiment: Experiment, point: Point, run_id: str) -> Record:

@@ -67,21 +67,26 @@ def run_limited(
 def _watch(
     process: subprocess.Popen[bytes], started: Path, seconds: float, bytes_limit: int
 ) -> tuple[str, list[int]]:
-    """Wait for the end, or for a limit; the clock runs from the moment the worker says it begins."""
+    """Wait for the end, or for a limit.
+
+    The clock runs, and memory counts, from the moment the worker says it begins: the input is nobody's.
+    """
     memory: list[int] = []
     begun: float | None = None
+    before = 0  # bytes the input has taken
     patience = time.monotonic() + 10 * seconds  # for a preparation that never ends
     while process.poll() is None:
         time.sleep(_LOOK_EVERY_S)
         if begun is None and started.exists():
             begun = time.monotonic()
+            _, before = _usage(process.pid)
         if begun is None:
             if time.monotonic() > patience:
                 return "time limit", memory
             continue
         cpu, resident = _usage(process.pid)
         memory.append(resident)
-        if resident > bytes_limit:
+        if resident - before > bytes_limit:
             return "memory limit", memory
         wall = time.monotonic() - begun
         # on a machine shared with others a contender gets its time in processor seconds

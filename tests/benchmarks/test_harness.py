@@ -110,6 +110,18 @@ def test_spread_keeps_all_groups_and_takes_far_ones_first() -> None:
     assert order[:3] == [0, 8, 4]
 
 
+def test_a_contender_that_reached_a_limit_is_not_run_with_more_events() -> None:
+    reached = {"contender": "slow", "parameters": {"events": 100, "n": 4}, "status": "time limit"}
+    more = harness.beyond(Point("slow", {"events": 1000, "n": 4}), [reached], "now")
+    assert more is not None
+    assert (more["status"], more["reason"]) == ("time limit", "not run: 100 events have reached it")
+    for other in (Point("slow", {"events": 10, "n": 4}), Point("slow", {"events": 1000, "n": 5})):
+        assert harness.beyond(other, [reached], "now") is None
+    assert harness.beyond(Point("fast", {"events": 1000, "n": 4}), [reached], "now") is None
+    done = {**reached, "status": "done"}
+    assert harness.beyond(Point("slow", {"events": 1000, "n": 4}), [done], "now") is None
+
+
 def test_limits_end_a_process_that_takes_too_long() -> None:
     record = run_limited(
         "benchmarks.engine.start", "situ", {"cache": "warm"}, seconds=0.001, bytes_limit=6 << 30

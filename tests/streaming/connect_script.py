@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import situ
-from situ.spark.stream_metrics import NOTHING, Figures, figures_of
+from situ.spark.stream_metrics import NOTHING, Figures, MetricsListener, figures_of
 
 TEXT = """FROM s PARTITION BY k ORDER BY t
 DEFINE A AS x > 3, B AS x > 5 AND x < 8
@@ -45,7 +45,7 @@ def session() -> Any:
     return spark
 
 
-def run(spark: Any, folder: Path, figures: Figures) -> Figures:
+def run(spark: Any, folder: Path, figures: Figures, listener: MetricsListener) -> Figures:
     """What waits in the folder, from the checkpoint; the figures after it."""
     reader = spark.readStream.schema("k bigint, t timestamp, x double").option("maxFilesPerTrigger", 1)
     rows = reader.parquet(str(folder / "in")).withWatermark("t", "10 seconds")
@@ -53,6 +53,7 @@ def run(spark: Any, folder: Path, figures: Figures) -> Figures:
     writer = matches.writeStream.format("parquet").option("path", str(folder / "out"))
     stream = writer.option("checkpointLocation", str(folder / "state")).trigger(availableNow=True).start()
     stream.awaitTermination()
+    assert listener.wait_until_ended(str(stream.runId), 60)
     for report in stream.recentProgress:
         figures = figures_of(report, figures)
     return figures
@@ -62,15 +63,19 @@ def main(folder: Path) -> None:
     spark, table = session(), readings()
     (folder / "in").mkdir()
     end = pa.table({"k": [9], "t": [START + timedelta(hours=1)], "x": [0.0]}, table.schema)
-    figures = NOTHING
+    figures, listener = NOTHING, MetricsListener()
+    spark.streams.addListener(listener)
     for i, piece in enumerate((table.slice(0, 150), pa.concat_tables([table.slice(150), end]))):
         pq.write_table(piece, folder / "in" / f"{i}.parquet")
-        figures = run(spark, folder, figures)  # the second time from the checkpoint
+        figures = run(spark, folder, figures, listener)  # the second time from the checkpoint
     found = spark.read.parquet(str(folder / "out")).toArrow().select(["match_id", "mean"])
     wanted = situ.match(table, situ.query(TEXT), match_id=True).select(["match_id", "mean"])
     assert wanted.num_rows > 5
     assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, wanted.to_pylist()))
     assert (figures.matches, figures.late_rows) == (wanted.num_rows, 0)
+    spark.streams.removeListener(listener)
+    heard = listener.figures()
+    assert (heard.events, heard.matches, heard.late_rows) == (figures.events, figures.matches, 0), heard
     print("the same through Connect")
     spark.stop()
 

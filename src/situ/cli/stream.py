@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
         stream = stream_io.sink(matches, args).start()
         with _stopping(stream), _live_line(listener, args.quiet):
             stream.awaitTermination()
-        listener.wait_until_ended(str(stream.id), _SECONDS_FOR_REPORTS)
+        listener.wait_until_ended(str(stream.runId), _SECONDS_FOR_REPORTS)
     except PySparkException as error:
         raise situ_error(error) or _stopped(error) from None
     finally:

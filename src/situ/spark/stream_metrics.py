@@ -132,10 +132,10 @@ class MetricsListener(StreamingQueryListener):
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
         with self._lock:
-            self._ended.add(str(event.id))
+            self._ended.add(str(event.runId))
             self._lock.notify_all()
 
-    def wait_until_ended(self, query_id: str, seconds: float) -> bool:
-        """Until every report of a query has come: Spark sends them later, and the one of its end last."""
+    def wait_until_ended(self, run_id: str, seconds: float) -> bool:
+        """Until every report of a run has come: Spark sends them later, and the one of its end last."""
         with self._lock:
-            return self._lock.wait_for(lambda: query_id in self._ended, seconds)
+            return self._lock.wait_for(lambda: run_id in self._ended, seconds)

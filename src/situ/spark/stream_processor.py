@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 from collections.abc import Iterator
 from functools import lru_cache
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     )
 
 _US_PER_MS = 1000
+
+# as in situ.spark.worker, for workers of a parent that is not ours
+gc.freeze()
 
 
 class Operator:
