@@ -75,7 +75,7 @@ def main(folder: Path) -> None:
     assert (figures.matches, figures.late_rows) == (wanted.num_rows, 0)
     spark.streams.removeListener(listener)
     heard = listener.figures()
-    assert (heard.events, heard.matches, heard.late_rows) == (figures.events, figures.matches, 0), heard
+    assert (heard.events, heard.matches, heard.late_rows) == (figures.events, figures.matches, 0)
     print("the same through Connect")
     spark.stop()
 

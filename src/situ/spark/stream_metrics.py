@@ -73,7 +73,7 @@ def figures_of(progress: StreamingQueryProgress | Mapping[str, Any], before: Fig
     known = [int(lag) for lag in lags if lag is not None]
     return replace(
         before,
-        events=before.events + int(report.get("numInputRows") or 0),
+        events=before.events + _n_events(report),
         matches=before.matches + sums["matches"],
         late_rows=before.late_rows + sums["late_rows"],
         ignored_rows=before.ignored_rows + sums["ignored_rows"],
@@ -86,6 +86,14 @@ def figures_of(progress: StreamingQueryProgress | Mapping[str, Any], before: Fig
         lag_records=max(known) if known else None,
         watermark=(report.get("eventTime") or {}).get("watermark"),
     )
+
+
+def _n_events(report: Mapping[str, Any]) -> int:
+    """The rows of all sources; a Connect session leaves it to us to add them up."""
+    total = report.get("numInputRows")
+    if total is None:
+        total = sum(int(source.get("numInputRows") or 0) for source in report.get("sources", []))
+    return int(total)
 
 
 def _by_name(observed: Mapping[str, Any]) -> Mapping[str, Any]:
