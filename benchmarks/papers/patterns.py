@@ -26,7 +26,7 @@ ALLEN = (
 )
 BATCH = 100_000
 _PATIENCE_S = 2.0  # an instance that takes longer is stopped between two batches and counted as unfinished
-_POINT_S = {"situ": 20.0, "TPStream": 8.0, "PieStream": 8.0}  # no instance begins later, so that a run ends
+_POINT_S = {"situ": 12.0, "TPStream": 4.0, "PieStream": 4.0}  # no instance begins later, so that a run ends
 
 
 def points(quick: bool) -> Iterator[Point]:
