@@ -33,9 +33,7 @@ MAGIC = b"SITU"
 VERSION = 2
 _HEADER = struct.Struct("<4sH16sI")
 _SIZE = struct.Struct("<Q")
-_COMPRESSION = pa.Codec(
-    "lz4_raw"
-)  # situations and instants shrink to a third in less time than storing them takes
+_COMPRESSION = pa.Codec("lz4_raw")  # a third of the bytes, for less time than it takes to store the others
 _TYPES = tuple(np.dtype(name) for name in ("<i8", "<u8", "<f8", "u1", "?", "<i4", "<u4", "<i2", "<u2", "i1"))
 
 

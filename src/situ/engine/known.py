@@ -63,14 +63,7 @@ class Known(NamedTuple):
         positions, offset = ranges(entries.offset, chosen)
         return Known(
             Slots(slots.horizon[chosen], slots.mask[chosen], slots.raw_end[:, chosen]),
-            Entries(
-                entries.symbol[positions],
-                entries.ts[positions],
-                entries.te[positions],
-                entries.admissible[positions],
-                entries.verdict[:, positions],
-                offset,
-            ),
+            _entries_at(entries, positions, offset),
             self._carry_at(positions),
         )
 
@@ -88,14 +81,7 @@ class Known(NamedTuple):
             groups.append(
                 Known(
                     Slots(slots.horizon[own], slots.mask[own], slots.raw_end[:, own]),
-                    Entries(
-                        entries.symbol[mine],
-                        entries.ts[mine],
-                        entries.te[mine],
-                        entries.admissible[mine],
-                        entries.verdict[:, mine],
-                        entries.offset[begin : end + 1] - at[n],
-                    ),
+                    _entries_at(entries, mine, entries.offset[begin : end + 1] - at[n]),
                     tuple(
                         states.take(np.arange(of[n], of[n + 1])) if states.components else states
                         for states, of in zip(self.carry, places, strict=True)
@@ -110,14 +96,7 @@ class Known(NamedTuple):
         positions = np.flatnonzero(keep)
         return Known(
             self.slots,
-            Entries(
-                entries.symbol[positions],
-                entries.ts[positions],
-                entries.te[positions],
-                entries.admissible[positions],
-                entries.verdict[:, positions],
-                np.concatenate([[0], np.cumsum(keep)])[entries.offset],
-            ),
+            _entries_at(entries, positions, np.concatenate([[0], np.cumsum(keep)])[entries.offset]),
             self._carry_at(positions),
         )
 
@@ -165,3 +144,15 @@ class Known(NamedTuple):
         """Memory of the arrays."""
         arrays = (*self.slots, *self.entries)
         return sum(a.nbytes for a in arrays) + sum(s.nbytes for s in self.carry)
+
+
+def _entries_at(entries: Entries, which: Positions | slice, offset: Positions) -> Entries:
+    """Some of the entries, as those of partitions that begin at `offset`."""
+    return Entries(
+        entries.symbol[which],
+        entries.ts[which],
+        entries.te[which],
+        entries.admissible[which],
+        entries.verdict[:, which],
+        offset,
+    )

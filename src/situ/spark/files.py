@@ -33,8 +33,8 @@ class Files(Protocol):
     def size(self, path: str) -> int:
         """How many bytes a file has."""
 
-    def open_end(self, path: str) -> Any:
-        """A source with (at least) the footer of a Parquet file at its end."""
+    def open_end(self, path: str) -> tuple[Any, int]:
+        """A source with (at least) the footer of a Parquet file at its end, and the file's size."""
 
 
 class ArrowFiles:
@@ -48,9 +48,10 @@ class ArrowFiles:
             raise FileNotFoundError(f"{path} is not a file")
         return int(info.size)
 
-    def open_end(self, path: str) -> Any:
+    def open_end(self, path: str) -> tuple[Any, int]:
         """The whole file, which costs no more than its end."""
-        return open_file(path)
+        source = open_file(path)
+        return source, int(source.size())
 
 
 class HadoopFiles:
@@ -65,12 +66,14 @@ class HadoopFiles:
         with _plain_errors():
             return int(self._system(path).getFileStatus(self._path(path)).getLen())
 
-    def open_end(self, path: str) -> Any:
+    def open_end(self, path: str) -> tuple[Any, int]:
         """The last bytes, as many as the footer has."""
         size = self.size(path)
         end = self._read(path, max(0, size - _END_BYTES), size)
         length = int.from_bytes(end[-_LENGTH_BYTES : -_LENGTH_BYTES // 2], "little") + _LENGTH_BYTES
-        return pa.BufferReader(end if length <= len(end) else self._read(path, max(0, size - length), size))
+        if length > len(end):
+            end = self._read(path, max(0, size - length), size)
+        return pa.BufferReader(end), size
 
     def _read(self, path: str, begin: int, end: int) -> bytes:
         with _plain_errors(), closing(self._system(path).open(self._path(path))) as stream:

@@ -82,8 +82,8 @@ def read_footers(files: Files, paths: Sequence[str], time: str) -> list[Footer]:
 
 def read_footer(files: Files, path: str, time: str) -> Footer:
     """The footer of one file."""
-    with files.open_end(path) as source, pq.ParquetFile(source) as file:
-        n_bytes = files.size(path)
+    source, n_bytes = files.open_end(path)
+    with source, pq.ParquetFile(source) as file:
         metadata = file.metadata
         positions = [i for i in range(metadata.num_columns) if metadata.schema.column(i).path == time]
         spans = tuple(_span(metadata.row_group(g), positions) for g in range(metadata.num_row_groups))

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from situ.engine import prepare
 from situ.engine.interval_engine import IntervalEngine, IntervalPreparer
 from situ.engine.options import Options
 from situ.engine.prepare import Columns, Prepared
@@ -22,7 +21,7 @@ from situ.spark.task import Task
 
 
 class MaskedIntervals(IntervalPreparer):
-    """Reads rows that have a mask as their last column."""
+    """Reads rows that have a mask after the columns of the query."""
 
     def _mask(self, columns: Columns) -> npt.NDArray[np.unsignedinteger]:
         return read_mask(columns[MASK], self.mask_type)
@@ -30,10 +29,10 @@ class MaskedIntervals(IntervalPreparer):
 
 def read_given(task: Task, engine: IntervalEngine, table: pa.Table) -> Prepared:
     """A batch of travelling columns as rows of the engine."""
-    query = task.bound.query
+    query, names = task.bound.query, [*(column.name for column in task.layout.columns), MASK]
     symbols = tuple(replace(symbol, condition=None) for symbol in query.symbols)
     bare = replace(task.bound, query=replace(query, symbols=symbols, where=None))
-    named = table.rename_columns([*(column.name for column in task.layout.columns), MASK])
+    named = table.select(range(len(names))).rename_columns(names)  # a late row may travel beside them
     return MaskedIntervals(bare, named.schema, engine, Options(points=task.points))(named)
 
 
@@ -51,11 +50,8 @@ class StartedIntervals:
         """The results of the next rows; but for the last, those of the largest instant wait for more."""
         keeper, known = self._started(rows)
         rows = rows._replace(codes=np.zeros(rows.n_rows, np.int64), keys=[])
-        if at_end:
-            rows = prepare.concat([known.held, rows])
-            known = known._replace(held=prepare.select(rows, np.zeros(rows.n_rows, bool)))
         try:
-            stepped = keeper.step(known, rows, 0 if at_end else None, at_end=at_end)
+            stepped = keeper.step(known, rows, None, at_end=at_end)
         except SituError as error:
             raise located(error, self._keys, 0) if self._keys else error from None
         self._known = stepped.known

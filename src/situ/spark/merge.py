@@ -102,7 +102,7 @@ def merge_given(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Re
     started: StartedIntervals | None = None
     for block in _blocks(task, registry, _unpacked(task, registry, batches)):
         rows = block.rows
-        going_on = int(rows.codes.max()) if block.goes_on else None
+        going_on = int(rows.codes.max()) if block.goes_on else -1  # which no partition's code is
         if started is not None:
             own = rows.codes == started.code
             yield from started.feed(prepare.select(rows, own), at_end=started.code != going_on)
@@ -110,10 +110,10 @@ def merge_given(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Re
             if started.code == going_on:
                 continue
             started = None
-        is_whole = rows.codes != going_on if going_on is not None else np.ones(rows.n_rows, bool)
+        is_whole = rows.codes != going_on
         if is_whole.any():
             yield from _fed_given(task, registry, prepare.select(rows, is_whole))
-        if going_on is not None:
+        if block.goes_on:
             keys = [column.slice(going_on, 1) for column in registry.keys]
             started = StartedIntervals(task, going_on, keys)
             yield from started.feed(prepare.select(rows, ~is_whole), at_end=False)

@@ -202,8 +202,9 @@ class Bucket:
 
     def _put_cells(self, loaded: Loaded, cells: set[int], complete: int | None) -> None:
         cell_of = self._cells_of(loaded.hashes)
-        loaded = self._part(loaded, np.argsort(cell_of, kind="stable"))
-        numbers, starts = np.unique(np.sort(cell_of), return_index=True)
+        order = np.argsort(cell_of, kind="stable")
+        loaded = self._part(loaded, order)
+        numbers, starts = np.unique(cell_of[order], return_index=True)
         borders = np.append(starts, len(cell_of))
         pieces = self._keeper.cut(loaded.known, borders) if len(numbers) else []
         for cell, known, (begin, end) in zip(numbers.tolist(), pieces, pairwise(borders), strict=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -13,37 +12,18 @@ import pyarrow as pa
 
 from situ.engine import prepare
 from situ.engine.codec import Reader, Writer, read_rows, write_rows
-from situ.engine.interval_engine import IntervalEngine, IntervalPreparer, IntervalStep, interval_rows
+from situ.engine.interval_engine import IntervalEngine, IntervalStep, interval_rows
 from situ.engine.intervals import Intervals
 from situ.engine.kernels.look import ranges
 from situ.engine.kernels.numbers import LONG_AGO, NEVER, OPEN, UNBOUNDED, minus
 from situ.engine.kernels.retain import oldest_kept_each
-from situ.engine.options import Options
-from situ.engine.prepare import Columns, Prepared
-from situ.spark.project import MASK, read_mask
+from situ.engine.prepare import Prepared
 from situ.spark.stream_events import found_columns, later, situation_columns
 from situ.spark.stream_outcome import Emitted, Stepped
 from situ.spark.task import Task
 
 Positions = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-
-
-class MaskedPreparer(IntervalPreparer):
-    """Rows of given intervals whose conditions Spark has evaluated; `MASK` is their last column."""
-
-    @classmethod
-    def of(cls, task: Task, engine: IntervalEngine) -> MaskedPreparer:
-        """A reader of the columns that travel, once they have their own names again."""
-        query = task.bound.query
-        bare = replace(
-            query, symbols=tuple(replace(symbol, condition=None) for symbol in query.symbols), where=None
-        )
-        options = Options(points=task.points)
-        return cls(replace(task.bound, query=bare), task.schema, engine, options)
-
-    def _mask(self, columns: Columns) -> npt.NDArray[np.unsignedinteger]:
-        return read_mask(columns[MASK], self.mask_type)
 
 
 class KnownIntervals(NamedTuple):
@@ -138,14 +118,14 @@ class IntervalKeeper:
     ) -> Stepped:
         """Apply rows; without a watermark those of each partition's largest instant are held back.
 
-        Intervals that were never closed are situations too, once it is known that nothing more comes.
+        At the end nothing is held back, and intervals that were never closed are situations too.
         """
         held = known.held
         if complete is None:
             rows = prepare.concat([held, rows._replace(keys=[])])
             latest = np.full(known.n_slots, LONG_AGO)
             np.maximum.at(latest, rows.codes, rows.time)
-            ready = rows.time < latest[rows.codes]
+            ready = (rows.time < latest[rows.codes]) | at_end
             held, rows = prepare.select(rows, ~ready), prepare.select(rows, ready)
         if not rows.n_rows:
             return Stepped(known._replace(held=held), [])

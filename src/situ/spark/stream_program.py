@@ -17,9 +17,10 @@ from situ.engine.interval_engine import IntervalEngine
 from situ.engine.kernels.numbers import NEVER, UNBOUNDED
 from situ.engine.prepare import Prepared
 from situ.language.binder import BoundQuery
-from situ.spark.project import MASK, read_batch
+from situ.spark.given import read_given
+from situ.spark.project import read_batch
 from situ.spark.stream_events import EventKeeper
-from situ.spark.stream_intervals import IntervalKeeper, MaskedPreparer
+from situ.spark.stream_intervals import IntervalKeeper
 from situ.spark.stream_outcome import Stepped
 from situ.spark.stream_rows import Types
 from situ.spark.task import Task
@@ -72,12 +73,9 @@ class Program:
 
     def read(self, table: pa.Table) -> Prepared:
         """The columns that travel as the engine's rows; keys are coded within the table."""
-        layout = self.task.layout
         if self.task.bound.query.intervals is None:
-            return read_batch(layout, table, self.task.mask_type)
-        names = [column.name for column in layout.columns]
-        renamed = table.select(range(len(names) + 1)).rename_columns([*names, MASK])
-        return MaskedPreparer.of(self.task, self._interval_engine)(renamed)
+            return read_batch(self.task.layout, table, self.task.mask_type)
+        return read_given(self.task, self._interval_engine, table)
 
     @cached_property
     def _interval_engine(self) -> IntervalEngine:
