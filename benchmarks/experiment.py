@@ -27,6 +27,7 @@ class Experiment:
     `points(quick)` lists what is to be measured; `run(contender, **parameters)` measures one of them, in a
     process of its own. `axis` names the parameter the plots have on their x axis, `series` those that make
     one plot each. `published` says what the paper's plot shows; `follows` turns results into sentences.
+    More of the parameters in `harder` never makes a point easier: past a limit there is nothing to run.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Experiment:
     log_x: bool = True
     log_y: bool = True
     follows: Callable[[Any], Iterable[str]] | None = None
+    harder: tuple[str, ...] = ("events",)
     seconds_limit: float = 120.0
     bytes_limit: int = 6 << 30
 

@@ -85,7 +85,7 @@ def run_one(
         results["points"] = [p for p in results["points"] if p["parameters"] != parameters]
         results["runs"][run_id] = {**facts, "load": round(os.getloadavg()[0], 2)}
         for point in group:
-            record = beyond(point, results["points"], run_id)
+            record = beyond(experiment, point, results["points"], run_id)
             record = record or (measure_here if quick else measure)(module, experiment, point, run_id)
             results["points"].append(record)
             say(f"{experiment.name}: {describe(record)}")
@@ -94,13 +94,13 @@ def run_one(
     return file
 
 
-def beyond(point: Point, records: Sequence[Record], run_id: str) -> Record | None:
-    """What a point is bound to come to if its contender has reached a limit with fewer events already."""
-    events = point.parameters.get("events", 0)
+def beyond(experiment: Experiment, point: Point, records: Sequence[Record], run_id: str) -> Record | None:
+    """What a point is bound to come to if its contender has reached a limit where it was easier already."""
     for record in records:
-        own = record["parameters"]
-        is_smaller = own.get("events", 0) < events and {**own, "events": events} == point.parameters
-        if record["contender"] == point.contender and is_smaller and record["status"].endswith("limit"):
+        if record["contender"] != point.contender or not record["status"].endswith("limit"):
+            continue
+        easier = easier_in(experiment, record["parameters"], point.parameters)
+        if easier:
             return {
                 "contender": point.contender,
                 "parameters": point.parameters,
@@ -109,9 +109,19 @@ def beyond(point: Point, records: Sequence[Record], run_id: str) -> Record | Non
                 "peak_bytes": 0,
                 "mean_bytes": 0,
                 "status": record["status"],
-                "reason": f"not run: {own['events']:,} events have reached it",
+                "reason": f"not run: {easier} has reached it",
             }
     return None
+
+
+def easier_in(experiment: Experiment, one: Record, other: Record) -> str:
+    """In which parameters a setting is easier than another it equals in all the rest; empty for none."""
+    differ = [name for name in other if one.get(name) != other[name]]
+    if one.keys() != other.keys() or any(
+        name not in experiment.harder or one[name] > other[name] for name in differ
+    ):
+        return ""
+    return ", ".join(f"{name} = {one[name]:,}" for name in differ)
 
 
 def measure(module: str, experiment: Experiment, point: Point, run_id: str) -> Record:

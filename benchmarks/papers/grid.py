@@ -51,4 +51,5 @@ EXPERIMENT = Experiment(
     series=("events",),
     log_x=False,
     follows=follows,
+    harder=("symbols", "events"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 import types
@@ -110,16 +111,27 @@ def test_spread_keeps_all_groups_and_takes_far_ones_first() -> None:
     assert order[:3] == [0, 8, 4]
 
 
-def test_a_contender_that_reached_a_limit_is_not_run_with_more_events() -> None:
+def test_a_contender_that_reached_a_limit_is_not_run_where_it_is_harder() -> None:
     reached = {"contender": "slow", "parameters": {"events": 100, "n": 4}, "status": "time limit"}
-    more = harness.beyond(Point("slow", {"events": 1000, "n": 4}), [reached], "now")
-    assert more is not None
-    assert (more["status"], more["reason"]) == ("time limit", "not run: 100 events have reached it")
-    for other in (Point("slow", {"events": 10, "n": 4}), Point("slow", {"events": 1000, "n": 5})):
-        assert harness.beyond(other, [reached], "now") is None
-    assert harness.beyond(Point("fast", {"events": 1000, "n": 4}), [reached], "now") is None
-    done = {**reached, "status": "done"}
-    assert harness.beyond(Point("slow", {"events": 1000, "n": 4}), [done], "now") is None
+
+    def beyond(contender: str, record: dict = reached, **parameters: int) -> dict | None:
+        experiment = dataclasses.replace(EXPERIMENT, harder=("events", "n"))
+        return harness.beyond(experiment, Point(contender, parameters), [record], "now")
+
+    for harder, said in (
+        ((1000, 4), "events = 100"),
+        ((1000, 5), "events = 100, n = 4"),
+        ((100, 5), "n = 4"),
+    ):
+        more = beyond("slow", events=harder[0], n=harder[1])
+        assert more is not None
+        assert (more["status"], more["reason"]) == ("time limit", f"not run: {said} has reached it")
+    assert beyond("slow", events=10, n=4) is None
+    assert beyond("slow", events=1000, n=3) is None
+    assert beyond("fast", events=1000, n=4) is None
+    assert beyond("slow", {**reached, "status": "done"}, events=1000, n=4) is None
+    only_events = harness.beyond(EXPERIMENT, Point("slow", {"events": 1000, "n": 5}), [reached], "now")
+    assert only_events is None
 
 
 def test_limits_end_a_process_that_takes_too_long() -> None:
