@@ -11,7 +11,7 @@ from situ.engine import prepare
 from situ.engine.core import Engine, Found, Input, SymbolValues
 from situ.engine.interval_engine import IntervalEngine, IntervalPreparer, IntervalStep, interval_rows
 from situ.engine.intervals import nothing_kept
-from situ.engine.kernels.numbers import LONG_AGO, OPEN
+from situ.engine.kernels.numbers import LONG_AGO
 from situ.engine.known import Positions
 from situ.engine.options import Options, check_applicable, check_forget_after, read_options
 from situ.engine.prepare import Preparer
@@ -76,7 +76,7 @@ class _Batch:
         if isinstance(engine, IntervalEngine):
             step = self._intervals(engine)
             slot, column = engine.existing(step.runs, symbol)
-            return slot, engine.one_symbol(step, symbol, column, np.full(len(column), OPEN - 1))
+            return slot, engine.interval_situations(step, symbol, column)
         given = self._input()
         known = engine.nothing_known(self.prepared.n_slots)
         runs, _ = engine.derive(given.rows, known)

@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from situ.engine.aggregate import States, specs_of
 from situ.engine.chunks import derive_chunk, stitch
-from situ.engine.kernels.advance import advance, advance_plainly, endpoints, is_mostly_new
+from situ.engine.joins import endpoints, range_join
+from situ.engine.kernels.advance import advance, advance_plainly, is_mostly_new
 from situ.engine.kernels.layout import Entries, Rows, Runs, Slots
 from situ.engine.kernels.look import rows_at
 from situ.engine.kernels.match import Matches, Work, new_work
-from situ.engine.kernels.match import join as range_join
 from situ.engine.kernels.numbers import NEVER, OPEN, UNBOUNDED
 from situ.engine.kernels.pairs import pair_join
 from situ.engine.kernels.retain import retain
@@ -32,7 +32,7 @@ _FIRST_LOOK, _LOOK_OFTEN, _LOOK_RARELY = 256, 4096, 65536
 
 
 _WORTH_A_TRIAL, _TRIAL_SHARE = 20_000, 64  # situations; and the part of the first symbol's that is tried
-_NO_STATES = States((), (), 0)  # of a symbol of which nothing is asked
+NO_STATES = States((), (), 0)  # of a symbol of which nothing is asked
 
 
 class Input(NamedTuple):
@@ -333,14 +333,14 @@ class Engine:
 
     def values(self, given: Input, runs: Runs, known: Known, matches: Matches) -> Found:
         """Endpoints and aggregates of matches, in order of their instants."""
-        return self._found(given, runs, known, endpoints(runs[:], matches[:]))
+        return self._found(given, runs, known, endpoints(runs[:], matches))
 
     def _found(self, given: Input, runs: Runs, known: Known, ends: tuple[npt.NDArray[Any], ...]) -> Found:
         """What `endpoints` gave back, with the aggregates of it."""
         pick, slot, instant, ts, te, is_open = ends
         symbols = []
         for symbol, spec in enumerate(self.aggregates):
-            states = _NO_STATES
+            states = NO_STATES
             if spec:
                 column, still = pick[:, symbol], is_open[symbol]
                 until = runs.last_row[symbol, column]
@@ -399,7 +399,7 @@ def _group(given: Input, known: Known, first: int, last: int) -> tuple[Input, Kn
 
 
 def _without_states(ts: Positions, te: Positions, is_open: npt.NDArray[np.bool_]) -> SymbolValues:
-    return SymbolValues(ts, te, is_open, _NO_STATES)
+    return SymbolValues(ts, te, is_open, NO_STATES)
 
 
 def _shifted(found: Found, by: int) -> Found:

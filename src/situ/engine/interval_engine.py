@@ -9,12 +9,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from situ.engine.core import Engine, Found, SymbolValues
+from situ.engine.aggregate import States
+from situ.engine.core import NO_STATES, Engine, Found, SymbolValues
 from situ.engine.intervals import IntervalRows, Intervals, resolve
+from situ.engine.joins import endpoints
 from situ.engine.kernels.layout import Runs
 from situ.engine.kernels.match import Matches
 from situ.engine.kernels.numbers import OPEN
 from situ.engine.kernels.spread import spread
+from situ.engine.known import Positions
 from situ.engine.prepare import Columns, Prepared, Preparer, mask_of
 from situ.engine.schema import refuse_reserved, to_ticks
 from situ.errors import DataError, OptionError
@@ -123,23 +126,27 @@ class IntervalEngine(Engine):
 
     def interval_values(self, step: IntervalStep, matches: Matches) -> Found:
         """Endpoints and attributes: those of the latest row with an instant <= the match's (SEM 6.2)."""
-        order = np.argsort(matches.instant, kind="stable")
-        pick, slot, instant = matches.pick[order], matches.slot[order], matches.instant[order]
-        symbols = tuple(
-            self.one_symbol(step, symbol, pick[:, symbol], instant) for symbol in range(self.n_symbols)
+        pick, slot, instant, ts, te, is_open = endpoints(step.runs[:], matches)
+        symbols = (
+            SymbolValues(ts[i], te[i], is_open[i], self._attributes(step, i, pick[:, i], is_open[i]))
+            for i in range(self.n_symbols)
         )
-        return Found(slot, instant, symbols)
+        return Found(slot, instant, tuple(symbols))
 
-    def one_symbol(
-        self, step: IntervalStep, symbol: int, column: npt.NDArray[np.int64], instant: npt.NDArray[np.int64]
-    ) -> SymbolValues:
-        """One symbol's intervals at these columns, as known at these instants."""
+    def interval_situations(self, step: IntervalStep, symbol: int, column: Positions) -> SymbolValues:
+        """A symbol's intervals at these columns, as all rows together have them."""
+        ts, te = step.runs.ts[symbol, column], step.runs.te[symbol, column]
+        return SymbolValues(ts, te, te == OPEN, self._attributes(step, symbol, column, te == OPEN))
+
+    def _attributes(
+        self, step: IntervalStep, symbol: int, column: Positions, is_open: npt.NDArray[np.bool_]
+    ) -> States:
+        """What the rows say that begin the open ones of these intervals and end the others."""
+        spec = self.aggregates[symbol]
+        if not spec:
+            return NO_STATES
         intervals, runs = step
         interval = runs.first_row[symbol, column]
-        te = runs.te[symbol, column]
-        is_open = te > instant
         row = np.where(is_open, intervals.begin_row[interval], intervals.last_row[interval])
-        spec = self.aggregates[symbol]
         n_rows = int(max(intervals.last_row.max(initial=-1), intervals.begin_row.max(initial=-1))) + 1
-        states = spec.rows(intervals.attributes, n_rows).take(row)
-        return SymbolValues(runs.ts[symbol, column], te, is_open, states)
+        return spec.rows(intervals.attributes, n_rows).take(row)

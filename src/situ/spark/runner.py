@@ -56,7 +56,7 @@ class Runner:
             return
         for symbol, name in enumerate(self.task.bound.query.symbol_names):
             slot, column = engine.existing(step.runs, symbol)
-            values = engine.one_symbol(step, symbol, column, np.full(len(column), OPEN - 1))
+            values = engine.interval_situations(step, symbol, column)
             table = self.task.results.situations(name, symbol, values, _at(keys, slot))
             yield from self.batches([table.rename_columns(self.task.output_names)])
 

@@ -149,7 +149,7 @@ class IntervalKeeper:
         te = step.runs.te[symbol, column]
         over = (te > before[slot]) & (at_end | (te != OPEN))
         slot, column = slot[over], column[over]
-        values = self.engine.one_symbol(step, symbol, column, np.full(len(column), OPEN - 1))
+        values = self.engine.interval_situations(step, symbol, column)
         return Emitted(slot, situation_columns(self.task, symbol, values), [])
 
     def _kept(self, known: KnownIntervals, horizon: Positions) -> KnownIntervals:

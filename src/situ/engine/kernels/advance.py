@@ -45,24 +45,37 @@ def is_mostly_new(runs, n_old):
 @kernel
 def endpoints(runs, matches):
     """Matches by instant, with each symbol's ts, te and whether te lies beyond the match's instant."""
-    runs = as_runs(runs)
     pick, slot, instant = matches
+    if not is_ascending(instant):
+        order = np.argsort(instant, kind="mergesort")
+        pick, slot, instant = pick[order], slot[order], instant[order]
     size, n = pick.shape
-    for m in range(1, size):
-        if instant[m] < instant[m - 1]:
-            order = np.argsort(instant, kind="mergesort")
-            pick, slot, instant = pick[order], slot[order], instant[order]
-            break
     ts = np.empty((n, size), np.int64)
     te = np.empty((n, size), np.int64)
     is_open = np.empty((n, size), np.bool_)
-    for symbol in range(n):
-        for m in range(size):
+    fill_endpoints(runs, pick, instant, ts, te, is_open)
+    return pick, slot, instant, ts, te, is_open
+
+
+@kernel
+def is_ascending(instant):
+    """Whether matches are in order of their instants already, as most often."""
+    ascending = True
+    for m in range(1, len(instant)):
+        ascending &= instant[m] >= instant[m - 1]
+    return ascending
+
+
+@kernel
+def fill_endpoints(runs, pick, instant, ts, te, is_open):
+    """Write the endpoints of the chosen situations, symbol by symbol."""
+    runs = as_runs(runs)
+    for symbol in range(len(ts)):
+        for m in range(len(instant)):
             at = pick[m, symbol]
             ts[symbol, m] = runs.ts[symbol, at]
             te[symbol, m] = runs.te[symbol, at]
             is_open[symbol, m] = te[symbol, m] > instant[m]
-    return pick, slot, instant, ts, te, is_open
 
 
 @kernel

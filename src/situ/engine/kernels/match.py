@@ -54,6 +54,18 @@ class Step(NamedTuple):
     part: np.int64
 
 
+class Search(NamedTuple):
+    """Where a search stands, so that it can go on once there is room for more matches."""
+
+    place: np.ndarray  # int64[3]: its order, slot and depth; -1 before it has begun
+    at: np.ndarray  # int64[n], by depth: the next candidate
+    stop: np.ndarray
+    near: np.ndarray  # where the last search for a range began
+    earliest: np.ndarray  # least start so far
+    instant: np.ndarray  # latest instant so far
+    pick: np.ndarray  # by symbol: the situation chosen
+
+
 def new_work(n: int) -> Work:
     """Counters at zero."""
     return Work(*(np.zeros((n, n)) for _ in range(4)), np.zeros(n, np.int64))
@@ -84,8 +96,39 @@ def neighbours_of(order, relations):
 
 
 @kernel
+def new_search(n):
+    """A search that has not begun."""
+    place = np.full(3, -1, np.int64)
+    near = np.zeros(n, np.int64)
+    at, stop, earliest, instant, pick = (
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+    )
+    earliest[0], instant[0] = OPEN, LONG_AGO
+    return Search(place, at, stop, near, earliest, instant, pick)
+
+
+@kernel
 def join(runs, spec, orders, step, work):
-    """All matches of the step, by slot; what was done is added to `work`.
+    """All matches of the step, by slot; what was done is added to `work`."""
+    n = len(spec[0])
+    state = new_search(n)
+    picks = np.empty((64, n), np.int64)
+    slots = np.empty(64, np.int64)
+    instants = np.empty(64, np.int64)
+    found = search(runs, spec, orders, step, work, state, (picks, slots, instants), 0)
+    while state.place[0] >= 0:
+        picks, slots, instants = doubled(picks, slots, instants)
+        found = search(runs, spec, orders, step, work, state, (picks, slots, instants), found)
+    return Matches(picks[:found], slots[:found], instants[:found])
+
+
+@kernel
+def search(runs, spec, orders, step, work, state, room, found):
+    """Add matches to the `found` ones in `room` until it is full or there are no more; how many there are.
 
     Each of `orders` begins with its anchor, in anchor sequence. With one order it is a plain join of all
     situations, of which those with an instant after `before` are kept: right for a first or a large step.
@@ -101,37 +144,36 @@ def join(runs, spec, orders, step, work):
     within, final = spec.within, spec.final
     n = ts.shape[0]
     in_window, in_range, tested, passed, visited = work
-    capacity, found = 64, 0
-    picks = np.empty((capacity, n), np.int64)
-    slots = np.empty(capacity, np.int64)
-    instants = np.empty(capacity, np.int64)
-    pick = np.empty(n, np.int64)
-    at = np.empty(n, np.int64)
-    stop = np.empty(n, np.int64)
-    near = np.zeros(n, np.int64)
-    earliest = np.empty(n, np.int64)
-    instant = np.empty(n, np.int64)
-    earliest[0], instant[0] = OPEN, LONG_AGO
+    place, at, stop, near, earliest, instant, pick = state
+    picks, slots, instants = room
+    capacity = len(slots)
     is_delta = len(orders) > 1
     rank = np.empty(n, np.int64)
     for turn in range(len(orders)):
         rank[orders[turn, 0]] = turn
-    for turn in range(len(orders)):
+    goes_on = place[0] >= 0
+    for turn in range(place[0] if goes_on else 0, len(orders)):
         order = orders[turn]
         anchor = order[0]
         neighbours, n_neighbours = neighbours_of(order, relations)
-        for k in range(first_slot, last_slot):
+        for k in range(place[1] if goes_on else first_slot, last_slot):
             before = before_step[k]
-            low, high = offset[anchor, k], offset[anchor, k + 1]
-            if is_delta:
-                low = first_above(latest_te, anchor, low, high, before, high)
-            at[0] = low + (high - low) * part // share
-            stop[0] = low + (high - low) * (part + 1) // share
-            depth = 0
+            if goes_on:
+                depth, goes_on = place[2], False
+            else:
+                low, high = offset[anchor, k], offset[anchor, k + 1]
+                if is_delta:
+                    low = first_above(latest_te, anchor, low, high, before, high)
+                at[0] = low + (high - low) * part // share
+                stop[0] = low + (high - low) * (part + 1) // share
+                depth = 0
             while depth >= 0:
                 if at[depth] >= stop[depth]:
                     depth -= 1
                     continue
+                if found == capacity and depth + 1 == n:
+                    place[0], place[1], place[2] = turn, k, depth
+                    return found
                 s, c = order[depth], at[depth]
                 at[depth] += 1
                 visited[depth] += 1
@@ -171,9 +213,6 @@ def join(runs, spec, orders, step, work):
                 pick[s] = c
                 if depth + 1 == n:
                     if now > before:
-                        if found == capacity:
-                            picks, slots, instants = doubled(picks, slots, instants)
-                            capacity *= 2
                         for symbol in range(n):
                             picks[found, symbol] = pick[symbol]
                         slots[found] = k
@@ -210,7 +249,8 @@ def join(runs, spec, orders, step, work):
                 if within == UNBOUNDED:
                     near[depth] = low
                 at[depth], stop[depth] = low, high
-    return Matches(picks[:found], slots[:found], instants[:found])
+    place[0] = -1
+    return found
 
 
 @kernel
