@@ -50,15 +50,18 @@ class Derived(NamedTuple):
 
 
 class Found(NamedTuple):
-    """M matches or situations, by instant: what results are made from."""
+    """M matches by instant: what results are made from. Row i of the endpoints is symbol i's."""
 
     slot: Positions
     instant: Positions
-    symbols: tuple[SymbolValues, ...]
+    ts: Positions  # int64[n, M]
+    te: Positions
+    is_open: npt.NDArray[np.bool_]  # te lies beyond the match's instant
+    states: tuple[States, ...]
 
 
 class SymbolValues(NamedTuple):
-    """One symbol's part in the matches; `is_open` where te lies beyond the match's instant."""
+    """Situations of one symbol; `is_open` where there is no te yet."""
 
     ts: Positions
     te: Positions
@@ -105,12 +108,9 @@ class Engine:
         self._plain_work = self._work[:]
         self._n_unseen, self._look_after = 0, _FIRST_LOOK
         self._plan_changed()
-        none = np.empty(0, np.int64)
-        self._nothing_found = Found(
-            none,
-            none,
-            tuple(SymbolValues(none, none, none.astype(bool), spec.empty()) for spec in self.aggregates),
-        )
+        none, no_ends = np.empty(0, np.int64), np.empty((self.n_symbols, 0), np.int64)
+        self._no_states = tuple(spec.empty() for spec in self.aggregates)
+        self._nothing_found = Found(none, none, no_ends, no_ends, no_ends.astype(bool), self._no_states)
 
     def nothing_known(self, n_slots: int) -> Known:
         """Partitions never seen before."""
@@ -141,11 +141,9 @@ class Engine:
             self._full, self._deltas, self._plain_work
         )  # fmt: skip
         if not self._has_aggregates:
-            slots, kept, (slot, instant, *ends) = advance_plainly(*everything)
-            after = Known(Slots(*slots), Entries(*kept), known.carry)
-            if not len(instant):
-                return self._nothing_found, after
-            return Found(slot, instant, tuple(map(_without_states, *ends))), after
+            slots, kept, (slot, instant, ts, te, is_open) = advance_plainly(*everything)
+            found = Found(slot, instant, ts, te, is_open, self._no_states)
+            return found, Known(Slots(*slots), Entries(*kept), known.carry)
         plain_runs, slots, kept, column, ends = advance(*everything)
         runs = Runs(*plain_runs)
         found = self._found(given, runs, known, ends) if len(ends[1]) else self._nothing_found
@@ -338,17 +336,15 @@ class Engine:
     def _found(self, given: Input, runs: Runs, known: Known, ends: tuple[npt.NDArray[Any], ...]) -> Found:
         """What `endpoints` gave back, with the aggregates of it."""
         pick, slot, instant, ts, te, is_open = ends
-        symbols = []
+        states = list(self._no_states)
         for symbol, spec in enumerate(self.aggregates):
-            states = NO_STATES
             if spec:
                 column, still = pick[:, symbol], is_open[symbol]
                 until = runs.last_row[symbol, column]
                 if bool(still.any()):
                     until[still] = rows_at(given.rows.time, given.rows.offset, slot[still], instant[still])
-                states = self._states(symbol, given, runs, known, column, until)
-            symbols.append(SymbolValues(ts[symbol], te[symbol], is_open[symbol], states))
-        return Found(slot, instant, tuple(symbols))
+                states[symbol] = self._states(symbol, given, runs, known, column, until)
+        return Found(slot, instant, ts, te, is_open, tuple(states))
 
     def situations(
         self, given: Input, runs: Runs, known: Known, symbol: int
@@ -398,10 +394,6 @@ def _group(given: Input, known: Known, first: int, last: int) -> tuple[Input, Kn
     )
 
 
-def _without_states(ts: Positions, te: Positions, is_open: npt.NDArray[np.bool_]) -> SymbolValues:
-    return SymbolValues(ts, te, is_open, NO_STATES)
-
-
 def _shifted(found: Found, by: int) -> Found:
     return found if by == 0 else found._replace(slot=found.slot + by)
 
@@ -410,15 +402,11 @@ def _merged(several: Sequence[Found]) -> Found:
     """The matches of several groups, by instant."""
     if len(several) == 1:
         return several[0]
-    instant = np.concatenate([found.instant for found in several])
+    *arrays, states = zip(*several, strict=True)
+    slot, instant, ts, te, is_open = (np.concatenate(parts, axis=-1) for parts in arrays)
     order = np.argsort(instant, kind="stable")
-    symbols = []
-    for parts in zip(*(found.symbols for found in several), strict=True):
-        ts, te, is_open = (np.concatenate([part[i] for part in parts])[order] for i in range(3))
-        symbols.append(
-            SymbolValues(ts, te, is_open, States.concat([part.states for part in parts]).take(order))
-        )
-    return Found(np.concatenate([found.slot for found in several])[order], instant[order], tuple(symbols))
+    merged = (States.concat(parts).take(order) for parts in zip(*states, strict=True))
+    return Found(slot[order], instant[order], ts[:, order], te[:, order], is_open[:, order], tuple(merged))
 
 
 def attribute_states(engine: Engine, columns: dict[str, pa.Array], n_rows: int) -> tuple[States, ...]:

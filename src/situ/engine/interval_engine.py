@@ -127,11 +127,8 @@ class IntervalEngine(Engine):
     def interval_values(self, step: IntervalStep, matches: Matches) -> Found:
         """Endpoints and attributes: those of the latest row with an instant <= the match's (SEM 6.2)."""
         pick, slot, instant, ts, te, is_open = endpoints(step.runs[:], matches)
-        symbols = (
-            SymbolValues(ts[i], te[i], is_open[i], self._attributes(step, i, pick[:, i], is_open[i]))
-            for i in range(self.n_symbols)
-        )
-        return Found(slot, instant, tuple(symbols))
+        states = (self._attributes(step, i, pick[:, i], is_open[i]) for i in range(self.n_symbols))
+        return Found(slot, instant, ts, te, is_open, tuple(states))
 
     def interval_situations(self, step: IntervalStep, symbol: int, column: Positions) -> SymbolValues:
         """A symbol's intervals at these columns, as all rows together have them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from situ.engine.aggregate.types import value_type
@@ -12,8 +13,9 @@ from situ.engine.core import Engine, Found, SymbolValues
 from situ.engine.expressions import compile_expression
 from situ.engine.expressions.types import canonical
 from situ.engine.identity import match_ids
+from situ.engine.known import Positions
 from situ.engine.options import Options
-from situ.engine.schema import result_time_type, ticks_writer
+from situ.engine.schema import one_column, result_time_type, ticks_writer
 from situ.errors import DataError, UnsupportedExpressionError
 from situ.language.binder import BoundQuery
 
@@ -29,7 +31,10 @@ class Results:
         self.key_fields = [schema.field(column.name) for column in bound.partition]
         self.with_id = options.match_id
         position = {name: i for i, name in enumerate(bound.query.symbol_names)}
-        self._items = [(position[item.symbol], item.function) for item in bound.query.items]
+        self._items = [
+            (f"_item_{i}", position[item.symbol], item.function) for i, item in enumerate(bound.query.items)
+        ]
+        self._functions = {item.function for item in bound.query.items}
         self.item_schema = pa.schema(
             [(f"_item_{i}", self._item_type(i, schema)) for i in range(len(bound.query.items))]
         )
@@ -88,35 +93,35 @@ class Results:
         items = self.items(found)
         columns = [*keys, *(compiled(items) for _, compiled in self._returns), self.times(found.instant)]
         if self.with_id:
-            columns.append(match_ids(self.bound.query, keys, [symbol.ts for symbol in found.symbols]))
+            columns.append(match_ids(self.bound.query, keys, list(found.ts)))
         return pa.Table.from_arrays(columns, schema=self.schema)
 
     def times(self, ticks: np.ndarray, null: np.ndarray | None = None) -> pa.Array:
         """Ticks as the time column's type."""
-        return self._write_ticks(ticks, null)
+        return one_column(self._write_ticks, ticks, null)
 
     def items(self, found: Found) -> dict[str, pa.Array]:
         """The value of every item of the query for each match, as column `_item_<i>`."""
+        ends = {}
+        if "ts" in self._functions:
+            ends["ts"] = self._write_ticks(found.ts, None)
+        if "te" in self._functions:
+            ends["te"] = self._write_ticks(found.te, found.is_open)
         return {
-            f"_item_{i}": self._item(i, function, found.symbols[symbol])
-            for i, (symbol, function) in enumerate(self._items)
+            name: ends[function][symbol] if function in ends else self._item(i, symbol, function, found)
+            for i, (name, symbol, function) in enumerate(self._items)
         }
 
-    def _item(self, i: int, function: str, values: SymbolValues) -> pa.Array:
-        if function == "ts":
-            return self.times(values.ts)
-        if function == "te":
-            return self.times(values.te, values.is_open)
+    def _item(self, i: int, symbol: int, function: str, found: Found) -> pa.Array:
         if function == "duration":
-            return self._duration(values)
-        symbol, _ = self._items[i]
-        return self.engine.aggregates[symbol].item(i, values.states)
+            return self._duration(found.ts[symbol], found.te[symbol], found.is_open[symbol])
+        return self.engine.aggregates[symbol].item(i, found.states[symbol])
 
-    def _duration(self, values: SymbolValues) -> pa.Array:
-        length = np.where(values.is_open, 0, values.te) - np.where(values.is_open, 0, values.ts)
+    def _duration(self, ts: Positions, te: Positions, is_open: npt.NDArray[np.bool_]) -> pa.Array:
+        length = np.where(is_open, 0, te) - np.where(is_open, 0, ts)
         if bool((length < 0).any()):
             raise DataError("the duration of a situation does not fit 64 bits", hint="leave A.duration out")
-        array = pa.array(length, mask=values.is_open)
+        array = pa.array(length, mask=is_open)
         return array if pa.types.is_integer(self.time_type) else array.cast(pa.duration("us"))
 
     def situations(self, name: str, symbol: int, values: SymbolValues, keys: Sequence[pa.Array]) -> pa.Table:

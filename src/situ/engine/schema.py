@@ -13,6 +13,7 @@ from situ.errors import DataError
 from situ.language.binder import Column, Schema
 
 Ticks = npt.NDArray[np.int64]
+TicksWriter = Callable[[Ticks, npt.NDArray[np.bool_] | None], list[pa.Array]]
 
 _SPARK_NAMES = {
     pa.int8(): "tinyint",
@@ -145,17 +146,30 @@ def _reserved() -> DataError:
 
 def from_ticks(ticks: Ticks, kind: pa.DataType, null: npt.NDArray[np.bool_] | None = None) -> pa.Array:
     """int64 ticks as the time column's own type; null where `null` says so."""
-    return ticks_writer(kind)(ticks, null)
+    return one_column(ticks_writer(kind), ticks, null)
 
 
-def ticks_writer(kind: pa.DataType) -> Callable[[Ticks, npt.NDArray[np.bool_] | None], pa.Array]:
-    """`from_ticks` for one type; a column that holds ticks as they are takes over the array's memory."""
+def one_column(write: TicksWriter, ticks: Ticks, null: npt.NDArray[np.bool_] | None = None) -> pa.Array:
+    """What a `ticks_writer` makes of a single row."""
+    return write(ticks.reshape(1, -1), None if null is None else null.reshape(1, -1))[0]
+
+
+def ticks_writer(kind: pa.DataType) -> TicksWriter:
+    """A function that makes columns of one type from the rows of an int64[n, M] of ticks.
+
+    Columns that hold ticks as they are share the array's memory: to make them costs the same for all sizes.
+    """
     if not are_ticks(kind):
-        return lambda ticks, null: _converted(ticks, kind, null)
+        return lambda ticks, null: [
+            _converted(row, kind, None if null is None else null[i]) for i, row in enumerate(ticks)
+        ]
+    make, in_memory = pa.Array.from_buffers, pa.py_buffer
 
-    def write(ticks: Ticks, null: npt.NDArray[np.bool_] | None) -> pa.Array:
-        valid = None if null is None else pa.py_buffer(np.packbits(~null, bitorder="little"))
-        return pa.Array.from_buffers(kind, len(ticks), [valid, pa.py_buffer(np.ascontiguousarray(ticks))])
+    def write(ticks: Ticks, null: npt.NDArray[np.bool_] | None) -> list[pa.Array]:
+        n, size = ticks.shape
+        valid = None if null is None else in_memory(np.packbits(~null, bitorder="little"))
+        buffers = [valid, in_memory(np.ascontiguousarray(ticks))]
+        return [make(kind, size, buffers, -1, i * size) for i in range(n)]
 
     return write
 

@@ -95,8 +95,7 @@ class Runner:
         results = self.task.results
         columns = [*keys, *results.items(found).values(), results.times(found.instant)]
         if self.task.match_id:
-            starts = [symbol.ts for symbol in found.symbols]
-            columns.append(match_ids(self.task.bound.query, keys, starts))
+            columns.append(match_ids(self.task.bound.query, keys, list(found.ts)))
         return pa.Table.from_arrays(columns, names=self.task.output_names)
 
     def _situations(

@@ -118,7 +118,7 @@ def found_columns(task: Task, found: Found) -> Emitted:
     """Matches as the columns workers give back."""
     results = task.results
     columns = [*results.items(found).values(), results.times(found.instant)]
-    return Emitted(found.slot, columns, [symbol.ts for symbol in found.symbols])
+    return Emitted(found.slot, columns, list(found.ts))
 
 
 def situation_columns(task: Task, symbol: int, values: SymbolValues) -> list[pa.Array]:
