@@ -64,7 +64,8 @@ def _written(folder: str) -> str:
 
 
 def _start(events: str, folder: str | None) -> tuple[float, float, float, float]:
-    environment = {**os.environ, "SITU_QUIET": "1"}
+    environment = {**os.environ, "SITU_QUIET": "1", "PYTHONPYCACHEPREFIX": os.path.dirname(events)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its byte code
     if folder is not None:
         environment["SITU_CACHE_DIR"] = folder
     started = time.perf_counter()
