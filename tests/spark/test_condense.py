@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from situ.engine.condense import condense
-from situ.engine.prepare import arrange, to_input
+from situ.engine.prepare import to_input
 from spark.tasks import prepared, rows_of, run_map_side, task_for
 
 
@@ -50,7 +50,7 @@ def test_an_average_so_far_over_a_border(border: int) -> None:
 def n_condensed(table: pa.Table, text: str, options: dict[str, object] | None = None) -> int:
     task = task_for(table.schema, text, options or {})
     rows = prepared(task, table, {})
-    given = to_input(task.engine, rows, *arrange(rows, rows.codes, rows.n_slots, "last"))
+    given = to_input(task.engine, rows, rows.codes, rows.n_slots, "last")
     return len(condense(task.engine, given).rows.time)
 
 

@@ -23,7 +23,7 @@ from oracles.answer import answer
 from situ.engine.condense import condense
 from situ.engine.core import Input
 from situ.engine.interval_engine import IntervalEngine
-from situ.engine.prepare import arrange, to_input
+from situ.engine.prepare import to_input
 from situ.errors import DataError
 from situ.spark import split_parts
 from situ.spark.runner import Runner
@@ -249,4 +249,4 @@ def test_slices_share_the_work() -> None:
 
 def whole_input(task: Task, table: pa.Table) -> Input:
     rows = prepared(task, table, {})
-    return to_input(task.engine, rows, *arrange(rows, rows.codes, rows.n_slots, "last"))
+    return to_input(task.engine, rows, rows.codes, rows.n_slots, "last")

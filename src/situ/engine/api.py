@@ -83,10 +83,8 @@ class _Batch:
         return engine.situations(given, runs, known, symbol)
 
     def _input(self) -> Input:
-        order, offset = prepare.arrange(
-            self.prepared, self.prepared.codes, self.prepared.n_slots, self.options.ties
-        )
-        return prepare.to_input(self.engine, self.prepared, order, offset)
+        prepared = self.prepared
+        return prepare.to_input(self.engine, prepared, prepared.codes, prepared.n_slots, self.options.ties)
 
     def _intervals(self, engine: IntervalEngine) -> IntervalStep:
         rows = interval_rows(self.prepared, self.prepared.codes)

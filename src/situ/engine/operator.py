@@ -264,8 +264,7 @@ class Operator:
         if not rows.n_rows:
             return self._results.empty
         slots, codes = self._store.dense(rows.codes)
-        order, offset = prepare.arrange(rows, codes, len(slots), self.options.ties)
-        given = prepare.to_input(self.engine, rows, order, offset)
+        given = prepare.to_input(self.engine, rows, codes, len(slots), self.options.ties)
         found, known = self.engine.step(given, self._store.read(slots))
         if len(known.entries.ts) >= self._prune_at:
             known = prune(known, self.engine.spec)

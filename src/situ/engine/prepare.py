@@ -15,7 +15,7 @@ from situ.engine.core import Engine, Input, attribute_states
 from situ.engine.expressions import Compiled, compile_expression
 from situ.engine.kernels.bits import set_where_true
 from situ.engine.kernels.layout import Rows
-from situ.engine.kernels.order import ascends, ascends_as_is, group, last_of_each_instant
+from situ.engine.kernels.order import ascends, ascends_as_is, group, last_of_each_instant, move_to_slots
 from situ.engine.keys import Codes, encode
 from situ.engine.options import Options
 from situ.engine.schema import check_reserved, ticks_reader
@@ -237,19 +237,30 @@ def _ties_error(prepared: Prepared, codes: Codes, order: Codes, offset: Codes) -
     )
 
 
-def to_input(
-    engine: Engine, prepared: Prepared, order: npt.NDArray[np.int64] | None, offset: npt.NDArray[np.int64]
-) -> Input:
-    """Rows and attribute states in engine order."""
-    if order is None:
-        rows = Rows(prepared.time, prepared.mask, offset)
-        attributes = prepared.attributes
-    else:
-        rows = Rows(prepared.time[order], prepared.mask[order], offset)
-        taken = pa.array(order) if prepared.attributes else None
-        attributes = {name: column.take(taken) for name, column in prepared.attributes.items()}
-    check_reserved(rows.time, offset)
+def to_input(engine: Engine, prepared: Prepared, codes: Codes, n_slots: int, ties: str) -> Input:
+    """Rows and attribute states in engine order: by slot and time."""
+    rows, order = _by_slot(prepared, codes, n_slots, ties)
+    attributes = prepared.attributes
+    if order is not None and attributes:
+        taken = pa.array(order)
+        attributes = {name: column.take(taken) for name, column in attributes.items()}
+    check_reserved(rows.time, rows.offset)
     return Input(rows, attribute_states(engine, attributes, len(rows.time)))
+
+
+def _by_slot(
+    prepared: Prepared, codes: Codes, n_slots: int, ties: str
+) -> tuple[Rows, npt.NDArray[np.int64] | None]:
+    """The rows in engine order, and the order itself if attributes have to follow; None: as they are."""
+    time, mask = prepared.time, prepared.mask
+    if n_slots > 1:
+        rows = Rows(np.empty_like(time), np.empty_like(mask), np.empty(n_slots + 1, np.int64))
+        if move_to_slots(codes, time, mask, rows.offset, rows.time, rows.mask):
+            return rows, group(codes, n_slots)[0] if prepared.attributes else None
+    order, offset = arrange(prepared, codes, n_slots, ties)
+    if order is None:
+        return Rows(time, mask, offset), None
+    return Rows(time[order], mask[order], offset), order
 
 
 def select(prepared: Prepared, chosen: npt.NDArray[np.bool_]) -> Prepared:

@@ -151,8 +151,7 @@ def tally(engine: Engine, prepared: Prepared, ties: str) -> Tally:
     """Count prepared rows; every partition is whole."""
     if isinstance(engine, IntervalEngine):
         return _tally_intervals(engine, prepared)
-    order, offset = prepare.arrange(prepared, prepared.codes, prepared.n_slots, ties)
-    rows = prepare.to_input(engine, prepared, order, offset).rows
+    rows = prepare.to_input(engine, prepared, prepared.codes, prepared.n_slots, ties).rows
     known = engine.nothing_known(prepared.n_slots)
     raw = _without_durations(engine).derive(rows, known).runs
     return Tally.of(

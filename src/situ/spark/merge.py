@@ -128,10 +128,8 @@ def _fed_given(task: Task, registry: Registry, rows: Prepared) -> Iterator[pa.Re
 def _fed(task: Task, registry: Registry, runner: Runner, block: Block) -> Iterator[pa.RecordBatch]:
     """One block of rows in any order through the engine, partitions in the order of their codes."""
     rows = present(block.rows, registry)
-    order, offset = prepare.arrange(rows, rows.codes, rows.n_slots, task.ties)
-    yield from runner.feed(
-        prepare.to_input(task.engine, rows, order, offset), rows.keys, goes_on=block.goes_on
-    )
+    given = prepare.to_input(task.engine, rows, rows.codes, rows.n_slots, task.ties)
+    yield from runner.feed(given, rows.keys, goes_on=block.goes_on)
 
 
 def present(rows: Prepared, registry: Registry) -> Prepared:

@@ -76,8 +76,8 @@ def condense_rows(task: Task, events: Prepared) -> Iterator[pa.RecordBatch]:
 
 
 def _condensed(task: Task, events: Prepared) -> Condensed:
-    order, offset = prepare.arrange(events, events.codes, events.n_slots, task.ties)
-    return condense(task.engine, prepare.to_input(task.engine, events, order, offset))
+    given = prepare.to_input(task.engine, events, events.codes, events.n_slots, task.ties)
+    return condense(task.engine, given)
 
 
 def _pieces(task: Task, events: Prepared, condensed: Condensed) -> Iterator[pa.RecordBatch]:

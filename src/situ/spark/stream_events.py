@@ -70,8 +70,7 @@ class EventKeeper:
     def step(self, known: Known, rows: Prepared, complete: int | None) -> Stepped:
         """Apply rows, whose codes are slots of `known`; what they complete."""
         engine, n_slots = self.engine, known.n_slots
-        order, offset = prepare.arrange(rows, rows.codes, n_slots, self.task.ties)
-        given = prepare.to_input(engine, rows, order, offset)
+        given = prepare.to_input(engine, rows, rows.codes, n_slots, self.task.ties)
         if self.task.kind == "match":
             found, after = engine.step(given, known)
             return Stepped(after, [found_columns(self.task, found)])

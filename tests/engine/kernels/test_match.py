@@ -45,7 +45,7 @@ def derived(example: Example) -> tuple[Engine, Runs, np.ndarray]:
     bound = bind(situ.query(example.text), spark_schema(example.schema))
     engine = Engine(bound)
     rows = Preparer(bound, example.schema, engine, Options())(example.table)
-    given_rows = prepare.to_input(engine, rows, *prepare.arrange(rows, rows.codes, rows.n_slots, "last"))
+    given_rows = prepare.to_input(engine, rows, rows.codes, rows.n_slots, "last")
     runs, slots = engine.derive(given_rows.rows, engine.nothing_known(rows.n_slots))
     return engine, runs, slots.horizon
 

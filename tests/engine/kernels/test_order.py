@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from situ.engine.kernels.bits import set_where_true
 from situ.engine.kernels.look import ranges, rows_at
 from situ.engine.kernels.numbers import OPEN, UNBOUNDED
-from situ.engine.kernels.order import ascends, ascends_as_is, group, last_of_each_instant
+from situ.engine.kernels.order import ascends, ascends_as_is, group, last_of_each_instant, move_to_slots
 from situ.engine.kernels.spread import spread
 
 pytestmark = pytest.mark.nojit
@@ -31,6 +31,19 @@ def test_order_is_judged_within_slots() -> None:
     assert ascends(np.array([3, 3, 1, 2]), order, offset) == 1
     assert ascends(np.array([3, 3, 2, 1]), order, offset) == 2
     assert [ascends_as_is(np.array(t)) for t in ([1, 2], [1, 1], [1, 1, 0], [5])] == [0, 1, 2, 0]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 30)), max_size=40), st.booleans())
+def test_rows_move_to_their_slots(drawn: list[tuple[int, int]], by_time: bool) -> None:
+    if by_time:
+        drawn = sorted(set(drawn), key=lambda row: row[1])
+    codes, time = (np.array([row[i] for row in drawn], np.int64) for i in (0, 1))
+    mask = np.arange(len(drawn)).astype(np.uint8)
+    order, offset = group(codes, 5)
+    moved = np.empty(6, np.int64), np.empty_like(time), np.empty_like(mask)
+    assert move_to_slots(codes, time, mask, *moved) == (ascends(time, order, offset) == 0)
+    for found, expected in zip(moved, (offset, time[order], mask[order]), strict=True):
+        assert np.array_equal(found, expected)
 
 
 def test_of_an_instant_the_last_row_stays() -> None:

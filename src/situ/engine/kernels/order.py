@@ -24,6 +24,30 @@ def group(codes, n_slots):
 
 
 @kernel
+def move_to_slots(codes, time, mask, offset, moved_time, moved_mask):
+    """Rows to their slots in one pass, a counting sort; False if times do not ascend strictly in some slot.
+
+    Writes run on in as many places as there are slots, where looking rows up by `group` would jump about.
+    """
+    n_slots = len(offset) - 1
+    offset[:] = 0
+    for code in codes:
+        offset[code + 1] += 1
+    for k in range(n_slots):
+        offset[k + 1] += offset[k]
+    next_at = offset[:-1].copy()
+    ascends = True
+    for row in range(len(codes)):
+        code = codes[row]
+        at = next_at[code]
+        next_at[code] += 1
+        moved_time[at] = time[row]
+        moved_mask[at] = mask[row]
+        ascends &= at == offset[code] or moved_time[at - 1] < time[row]
+    return ascends
+
+
+@kernel
 def ascends(time, order, offset):
     """0 if times ascend strictly within every slot, 1 if some are equal, 2 if some descend."""
     worst = 0
