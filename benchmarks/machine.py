@@ -9,6 +9,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from situ.engine.threads import usable_cores
+
 ROOT = Path(__file__).resolve().parents[1]
 _PACKAGES = ("numpy", "numba", "pyarrow", "pyspark", "duckdb", "sqlglot")
 
@@ -17,7 +19,7 @@ def facts() -> dict[str, Any]:
     """Processor, memory, system, versions, commit, and how busy the machine is."""
     return {
         "processor": _first("/proc/cpuinfo", "model name") or platform.processor(),
-        "cores": os.cpu_count(),
+        "cores": usable_cores(),
         "memory_gib": round(_kib("/proc/meminfo", "MemTotal") / 2**20, 1),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,6 +14,7 @@ from benchmarks.papers.drivers import PATTERNS, WINDOW, grouped, traffic
 from benchmarks.verdict import Results, done
 from situ.engine.core import Engine, Input, attribute_states
 from situ.engine.kernels.layout import Rows
+from situ.engine.threads import usable_cores
 
 SEED = 19
 THREADS = {"1 thread": 1, "2 threads": 2, "auto": "auto"}
@@ -46,7 +46,7 @@ def run(contender: str, data: str, window: int, batch: int, events: int) -> Meas
         return events, _feed(engine, steps, watch)
 
     once(Watch())
-    return best_of(2, once, cores=os.cpu_count())
+    return best_of(2, once, cores=usable_cores())
 
 
 def _feed(engine: Engine, steps: list[Rows], watch: Watch) -> int:

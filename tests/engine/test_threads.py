@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import pairwise
 
 import numpy as np
@@ -49,6 +50,17 @@ def test_a_skewed_partition_gets_a_thread_of_its_own() -> None:
 def test_fixed_crews_are_what_was_asked_for() -> None:
     assert [Crew(n).size_for(10**6) for n in (1, 2, 7)] == [1, 2, 7]
     assert Crew(3).size_for(0) == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system pins no processes")
+def test_a_tuned_crew_is_no_larger_than_the_cores_it_may_use() -> None:
+    allowed = os.sched_getaffinity(0)
+    assert Crew("auto").most == len(allowed)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        assert Crew("auto").most == 1
+    finally:
+        os.sched_setaffinity(0, allowed)
 
 
 def tuned(seconds_per_event: dict[int, float], most: int = 8) -> Crew:

@@ -258,8 +258,12 @@ class Engine:
         """Let the planner see what joins did since its last look and how many situations there are now."""
         work = self._work
         sizes = sum(self._sizes(runs) for runs in several) / len(several)
-        survivors = work.in_range * (work.passed / np.maximum(work.tested, 1.0))
-        if self.planner.observe(sizes, work.in_window, survivors, n_events):
+        # pairs in range that another constraint ruled out before they were tested say nothing
+        known = np.minimum(
+            np.divide(work.tested, work.in_range, where=work.in_range > 0, out=np.ones_like(work.tested)), 1.0
+        )
+        survivors = known * work.in_range * (work.passed / np.maximum(work.tested, 1.0))
+        if self.planner.observe(sizes, known * work.in_window, survivors, n_events):
             self._plan_changed()
             self._look_after = _LOOK_OFTEN
         else:

@@ -34,7 +34,7 @@ class Crew:
 
     def __init__(self, threads: int | str = 1) -> None:
         self.is_tuned = threads == "auto"
-        self.most = (os.cpu_count() or 1) if threads == "auto" else int(threads)
+        self.most = usable_cores() if threads == "auto" else int(threads)
         self._seconds_per_event: dict[int, float] = {}
         self._n_steps = 0
 
@@ -69,6 +69,13 @@ class Crew:
             seconds = (time.perf_counter() - begin) / max(1, n_events)
             before = self._seconds_per_event.get(n_threads, seconds)
             self._seconds_per_event[n_threads] = before + _SMOOTHING * (seconds - before)
+
+
+def usable_cores() -> int:
+    """The cores this process may use, which in a container or a batch system are fewer than there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @cache

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from situ.plan.cost import INITIAL_SIZE, CostModel, Floats
 
 _LEAST_SIZE = 1.0  # below one situation per window, differences of size do not matter
-_LEAST_SELECTIVITY = 1e-4
+_TELLABLE = 10  # of the pairs remembered: what so few of them say is chance as likely as change
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class Statistics:
 
     def drift(self, since: Snapshot) -> float:
         """The largest relative change of any value since a snapshot; 1.0 is twice or half as much."""
-        sizes = _ratio(self.sizes, np.array(since.sizes), _LEAST_SIZE)
-        passing = _ratio(self.selectivities, np.array(since.selectivities), _LEAST_SELECTIVITY)
+        sizes = _ratio(np.maximum(self.sizes, _LEAST_SIZE), np.maximum(np.array(since.sizes), _LEAST_SIZE))
+        chance = _TELLABLE / self._memory_pairs
+        passing = _ratio(self.selectivities + chance, np.array(since.selectivities) + chance)
         return float(max(sizes.max(initial=1.0), passing.max(initial=1.0))) - 1.0
 
 
-def _ratio(now: Floats, then: Floats, least: float) -> Floats:
-    now, then = np.maximum(now, least), np.maximum(then, least)
+def _ratio(now: Floats, then: Floats) -> Floats:
     return np.maximum(now / then, then / now)
