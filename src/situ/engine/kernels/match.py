@@ -98,17 +98,15 @@ def neighbours_of(order, relations):
 @kernel
 def new_search(n):
     """A search that has not begun."""
-    place = np.full(3, -1, np.int64)
-    near = np.zeros(n, np.int64)
-    at, stop, earliest, instant, pick = (
+    return Search(
+        np.full(3, -1, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
+        np.zeros(n, np.int64),
+        np.full(n, OPEN, np.int64),
+        np.full(n, LONG_AGO, np.int64),
         np.empty(n, np.int64),
     )
-    earliest[0], instant[0] = OPEN, LONG_AGO
-    return Search(place, at, stop, near, earliest, instant, pick)
 
 
 @kernel
