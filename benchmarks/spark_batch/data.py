@@ -44,7 +44,7 @@ def events(n_events: int, n_cars: int = N_CARS, seed: int = 7) -> Path:
     per_file = -(-n_seconds // N_FILES)
     mean = random.uniform(22, 34, n_cars)
     speed, accel, push = mean.copy(), np.zeros(n_cars), np.zeros(n_cars)
-    for number in range(N_FILES):
+    for number in range(-(-n_seconds // per_file)):
         size = min(per_file, n_seconds - number * per_file)
         speeds, accels = np.empty((size, n_cars)), np.empty((size, n_cars))
         for second in range(size):
