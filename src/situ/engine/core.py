@@ -102,15 +102,15 @@ class Engine:
         )
         self.n_visited = 0  # candidates looked at by all joins the planner has seen
         self._crew = Crew(threads)
-        self._has_aggregates = any(self.aggregates)
+        self.has_aggregates = any(self.aggregates)
         self.planner = Planner(self.spec.relations, join=join)  # type: ignore[arg-type]  # checked as an option
         self._work = new_work(self.n_symbols)
         self._plain_work = self._work[:]
         self._n_unseen, self._look_after = 0, _FIRST_LOOK
         self._plan_changed()
         none, no_ends = np.empty(0, np.int64), np.empty((self.n_symbols, 0), np.int64)
-        self._no_states = tuple(spec.empty() for spec in self.aggregates)
-        self._nothing_found = Found(none, none, no_ends, no_ends, no_ends.astype(bool), self._no_states)
+        self.no_states = tuple(spec.empty() for spec in self.aggregates)
+        self._nothing_found = Found(none, none, no_ends, no_ends, no_ends.astype(bool), self.no_states)
 
     def nothing_known(self, n_slots: int) -> Known:
         """Partitions never seen before."""
@@ -140,9 +140,9 @@ class Engine:
             given.rows[:], known.slots[:], known.entries[:], self._plain_spec,
             self._full, self._deltas, self._plain_work
         )  # fmt: skip
-        if not self._has_aggregates:
+        if not self.has_aggregates:
             slots, kept, (slot, instant, ts, te, is_open) = advance_plainly(*everything)
-            found = Found(slot, instant, ts, te, is_open, self._no_states)
+            found = Found(slot, instant, ts, te, is_open, self.no_states)
             return found, Known(Slots(*slots), Entries(*kept), known.carry)
         plain_runs, slots, kept, column, ends = advance(*everything)
         runs = Runs(*plain_runs)
@@ -323,7 +323,7 @@ class Engine:
         self, given: Input, runs: Runs, known: Known, symbols: Positions, column: Positions
     ) -> tuple[States, ...]:
         """Aggregates so far of the runs kept, which stand at these columns of their symbols."""
-        if not self._has_aggregates:
+        if not self.has_aggregates:
             return known.carry
         carry = []
         for symbol, spec in enumerate(self.aggregates):
@@ -340,7 +340,7 @@ class Engine:
     def _found(self, given: Input, runs: Runs, known: Known, ends: tuple[npt.NDArray[Any], ...]) -> Found:
         """What `endpoints` gave back, with the aggregates of it."""
         pick, slot, instant, ts, te, is_open = ends
-        states = list(self._no_states)
+        states = list(self.no_states)
         for symbol, spec in enumerate(self.aggregates):
             if spec:
                 column, still = pick[:, symbol], is_open[symbol]
@@ -415,4 +415,6 @@ def _merged(several: Sequence[Found]) -> Found:
 
 def attribute_states(engine: Engine, columns: dict[str, pa.Array], n_rows: int) -> tuple[States, ...]:
     """Raw events as aggregate states, one view for each symbol."""
+    if not engine.has_aggregates:
+        return engine.no_states
     return tuple(spec.rows(columns, n_rows) for spec in engine.aggregates)

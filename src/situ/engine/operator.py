@@ -84,8 +84,8 @@ class Operator:
         rows = self._prepare(table)
         if not rows.n_rows:
             return self._results.empty
-        slots = self._store.slots_of(rows.keys)[rows.codes] if rows.keys else rows.codes
-        rows = rows._replace(codes=slots, keys=[])
+        if rows.keys:
+            rows = rows._replace(codes=self._store.slots_of(rows.keys)[rows.codes], keys=[])
         if self.delay is not None:
             self._complete = max(self._complete, int(minus(self._latest, self.delay)))
             self._latest = max(self._latest, int(rows.time.max()))
