@@ -12,7 +12,7 @@ import pyarrow as pa
 from situ.engine.aggregate import States, specs_of
 from situ.engine.chunks import derive_chunk, stitch
 from situ.engine.joins import endpoints, range_join
-from situ.engine.kernels.advance import advance, advance_plainly, is_mostly_new
+from situ.engine.kernels.advance import advance, advance_plainly, is_ascending, is_mostly_new
 from situ.engine.kernels.layout import Entries, Rows, Runs, Slots
 from situ.engine.kernels.look import rows_at
 from situ.engine.kernels.match import Matches, Work, new_work
@@ -141,13 +141,15 @@ class Engine:
             self._full, self._deltas, self._plain_work
         )  # fmt: skip
         if not self.has_aggregates:
-            slots, kept, (slot, instant, ts, te, is_open) = advance_plainly(*everything)
+            slots, kept, (slot, instant, ts, te, is_open), in_order = advance_plainly(*everything)
             found = Found(slot, instant, ts, te, is_open, self.no_states)
-            return found, Known(Slots(*slots), Entries(*kept), known.carry)
-        plain_runs, slots, kept, column, ends = advance(*everything)
+            after = Known(Slots(*slots), Entries(*kept), known.carry)
+            return found if in_order else by_instant(found), after
+        plain_runs, slots, kept, column, ends, in_order = advance(*everything)
         runs = Runs(*plain_runs)
         found = self._found(given, runs, known, ends) if len(ends[1]) else self._nothing_found
-        return found, self._kept(given, runs, Slots(*slots), known, kept, column)
+        after = self._kept(given, runs, Slots(*slots), known, kept, column)
+        return found if in_order else by_instant(found), after
 
     def _step_planned(self, given: Input, known: Known, n_events: int) -> tuple[Found, Known]:
         """A step before whose join the planner takes a look."""
@@ -335,7 +337,7 @@ class Engine:
 
     def values(self, given: Input, runs: Runs, known: Known, matches: Matches) -> Found:
         """Endpoints and aggregates of matches, in order of their instants."""
-        return self._found(given, runs, known, endpoints(runs[:], matches))
+        return by_instant(self._found(given, runs, known, endpoints(runs[:], matches)))
 
     def _found(self, given: Input, runs: Runs, known: Known, ends: tuple[npt.NDArray[Any], ...]) -> Found:
         """What `endpoints` gave back, with the aggregates of it."""
@@ -408,9 +410,23 @@ def _merged(several: Sequence[Found]) -> Found:
         return several[0]
     *arrays, states = zip(*several, strict=True)
     slot, instant, ts, te, is_open = (np.concatenate(parts, axis=-1) for parts in arrays)
-    order = np.argsort(instant, kind="stable")
-    merged = (States.concat(parts).take(order) for parts in zip(*states, strict=True))
-    return Found(slot[order], instant[order], ts[:, order], te[:, order], is_open[:, order], tuple(merged))
+    merged = tuple(States.concat(parts) for parts in zip(*states, strict=True))
+    return by_instant(Found(slot, instant, ts, te, is_open, merged))
+
+
+def by_instant(found: Found) -> Found:
+    """The same matches in order of their instants, as they most often are already."""
+    if is_ascending(found.instant):
+        return found
+    order = np.argsort(found.instant, kind="stable")
+    return Found(
+        found.slot[order],
+        found.instant[order],
+        found.ts[:, order],
+        found.te[:, order],
+        found.is_open[:, order],
+        tuple(states.take(order) for states in found.states),
+    )
 
 
 def attribute_states(engine: Engine, columns: dict[str, pa.Array], n_rows: int) -> tuple[States, ...]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from situ.engine.aggregate import States
-from situ.engine.core import NO_STATES, Engine, Found, SymbolValues
+from situ.engine.core import NO_STATES, Engine, Found, SymbolValues, by_instant
 from situ.engine.intervals import IntervalRows, Intervals, resolve
 from situ.engine.joins import endpoints
 from situ.engine.kernels.layout import Runs
@@ -128,7 +128,7 @@ class IntervalEngine(Engine):
         """Endpoints and attributes: those of the latest row with an instant <= the match's (SEM 6.2)."""
         pick, slot, instant, ts, te, is_open = endpoints(step.runs[:], matches)
         states = (self._attributes(step, i, pick[:, i], is_open[i]) for i in range(self.n_symbols))
-        return Found(slot, instant, ts, te, is_open, tuple(states))
+        return by_instant(Found(slot, instant, ts, te, is_open, tuple(states)))
 
     def interval_situations(self, step: IntervalStep, symbol: int, column: Positions) -> SymbolValues:
         """A symbol's intervals at these columns, as all rows together have them."""

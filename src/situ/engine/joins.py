@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from situ.engine.kernels.advance import fill_endpoints, is_ascending
+from situ.engine.kernels.advance import fill_endpoints
 from situ.engine.kernels.match import Matches, new_search, search
 
 _FIRST_ROOM = 4096  # matches
@@ -33,15 +33,11 @@ def range_join(runs: _Arrays, spec: tuple[Any, ...], orders: Any, step: Any, wor
 
 
 def endpoints(runs: _Arrays, matches: Matches) -> _Arrays:
-    """Matches by instant with each symbol's ts and te, as `kernels.advance.endpoints` gives them."""
-    pick, slot, instant = matches
-    if not is_ascending(instant):
-        order = np.argsort(instant, kind="stable")
-        pick, slot, instant = pick[order], slot[order], instant[order]
-    size, n = pick.shape
+    """Matches with each symbol's ts and te, as `kernels.advance.endpoints` gives them."""
+    size, n = matches.pick.shape
     ts, te, is_open = (np.empty((n, size), kind) for kind in (np.int64, np.int64, np.bool_))
-    fill_endpoints(runs, pick, instant, ts, te, is_open)
-    return pick, slot, instant, ts, te, is_open
+    fill_endpoints(runs, matches.pick, matches.instant, ts, te, is_open)
+    return *matches, ts, te, is_open
 
 
 def _room(size: int, n: int) -> _Arrays:

@@ -7,6 +7,15 @@ from situ.engine.kernels.numbers import LONG_AGO, NEVER, OPEN, UNBOUNDED, plus
 
 
 @kernel
+def place_of(symbol, among):
+    """Where a symbol stands in a list; a loop, for a search of NumPy's takes a second to compile."""
+    at = 0
+    while among[at] != symbol:
+        at += 1
+    return at
+
+
+@kernel
 def judge_followed(runs, entries, slots, followed, ending):
     """For each pair (A, B): which A each B-run follows, as A's te (SEM 3.4, 8.4).
 
@@ -16,7 +25,7 @@ def judge_followed(runs, entries, slots, followed, ending):
     n_slots = runs.offset.shape[1] - 1
     for pair in range(len(followed)):
         a, b = followed[pair, 0], followed[pair, 1]
-        a_at, b_at = np.searchsorted(ending, a), np.searchsorted(ending, b)
+        a_at, b_at = place_of(a, ending), place_of(b, ending)
         for k in range(n_slots):
             i, i_end = runs.offset[a, k], runs.offset[a, k + 1]
             a_end, b_end = slots.raw_end[a_at, k], slots.raw_end[b_at, k]

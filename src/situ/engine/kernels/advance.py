@@ -2,34 +2,40 @@
 
 import numpy as np
 
-from situ.engine.kernels.jit import kernel
+from situ.engine.kernels.jit import inlined, kernel
 from situ.engine.kernels.layout import as_runs
 from situ.engine.kernels.match import join
 from situ.engine.kernels.retain import retain
 from situ.engine.kernels.situate import situate
 
 
-@kernel
-def advance(rows, slots, entries, spec, full, deltas, work):
-    """Situations, their matches and what to keep of them: `situate`, `join`, `endpoints`, `retain`.
-
-    Takes and returns plain tuples; `full` and `deltas` are the plan's orders.
-    """
+@inlined
+def _step(rows, slots, entries, spec, full, deltas, work):
+    """Situations, their matches and what to keep of them: `situate`, `join`, `endpoints`, `retain`."""
     runs, after = situate(rows, slots, entries, spec)
     horizon = slots[0]
     step = (horizon, 0, len(horizon), 1, 0)
     orders = full if is_mostly_new(runs, len(entries[1])) else deltas
     matches = join(runs, spec, orders, step, work)
     kept, column = retain(runs, spec, after[0])
-    return runs, after, kept, column, endpoints(runs, matches)
+    return runs, after, kept, column, endpoints(runs, matches), is_ascending(matches.instant)
+
+
+@kernel
+def advance(rows, slots, entries, spec, full, deltas, work):
+    """A step with all that aggregates need; the last value says whether matches are in order.
+
+    Takes and returns plain tuples; `full` and `deltas` are the plan's orders.
+    """
+    return _step(rows, slots, entries, spec, full, deltas, work)
 
 
 @kernel
 def advance_plainly(rows, slots, entries, spec, full, deltas, work):
     """`advance` where no aggregates are asked for, without what only they need: arrays cost to hand over."""
-    _, after, kept, _, ends = advance(rows, slots, entries, spec, full, deltas, work)
+    _, after, kept, _, ends, in_order = _step(rows, slots, entries, spec, full, deltas, work)
     _, slot, instant, ts, te, is_open = ends
-    return after, kept, (slot, instant, ts, te, is_open)
+    return after, kept, (slot, instant, ts, te, is_open), in_order
 
 
 @kernel
@@ -44,11 +50,8 @@ def is_mostly_new(runs, n_old):
 
 @kernel
 def endpoints(runs, matches):
-    """Matches by instant, with each symbol's ts, te and whether te lies beyond the match's instant."""
+    """Matches with each symbol's ts, te and whether te lies beyond the match's instant."""
     pick, slot, instant = matches
-    if not is_ascending(instant):
-        order = np.argsort(instant, kind="mergesort")
-        pick, slot, instant = pick[order], slot[order], instant[order]
     size, n = pick.shape
     ts = np.empty((n, size), np.int64)
     te = np.empty((n, size), np.int64)

@@ -195,6 +195,13 @@ def _lock(handle: Any) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX)
 
 
+def inlined(function: F) -> F:
+    """Part of the kernels that call it: compiled with each of them, and not by itself."""
+    if config.DISABLE_JIT:
+        return function
+    return numba.njit(inline="always", nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
 def kernel(function: F) -> F:
     """Compile `function` at its first call with given types, or load it from the machine's cache."""
     if config.DISABLE_JIT:

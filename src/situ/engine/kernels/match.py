@@ -117,11 +117,12 @@ def join(runs, spec, orders, step, work):
     picks = np.empty((64, n), np.int64)
     slots = np.empty(64, np.int64)
     instants = np.empty(64, np.int64)
-    found = search(runs, spec, orders, step, work, state, (picks, slots, instants), 0)
-    while state.place[0] >= 0:
-        picks, slots, instants = doubled(picks, slots, instants)
+    found = np.int64(0)  # a plain 0 would be a type of its own, and `search` compiled for it too
+    while True:
         found = search(runs, spec, orders, step, work, state, (picks, slots, instants), found)
-    return Matches(picks[:found], slots[:found], instants[:found])
+        if state.place[0] < 0:
+            return Matches(picks[:found], slots[:found], instants[:found])
+        picks, slots, instants = doubled(picks, slots, instants)
 
 
 @kernel

@@ -30,12 +30,13 @@ def move_to_slots(codes, time, mask, offset, moved_time, moved_mask):
     Writes run on in as many places as there are slots, where looking rows up by `group` would jump about.
     """
     n_slots = len(offset) - 1
-    offset[:] = 0
+    next_at = np.zeros(n_slots, np.int64)
     for code in codes:
-        offset[code + 1] += 1
+        next_at[code] += 1
+    offset[0] = 0
     for k in range(n_slots):
-        offset[k + 1] += offset[k]
-    next_at = offset[:-1].copy()
+        offset[k + 1] = offset[k] + next_at[k]
+        next_at[k] = offset[k]
     ascends = True
     for row in range(len(codes)):
         code = codes[row]
