@@ -23,6 +23,7 @@ from benchmarks.experiment import CannotExpressError, Experiment, Point
 from benchmarks.limits import run_limited
 
 FOLDERS = ("engine", "papers", "peers")
+RUN_MINUTES = 150
 RESULTS = Path(__file__).parent / "results"
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "benchmarks"
 Record = dict[str, Any]
@@ -55,7 +56,8 @@ def run(
 ) -> list[Path]:
     """Run the experiments with these names, or all; return their result files.
 
-    With `minutes` an experiment begins no group after that time; a later run fills in the rest.
+    With `minutes` an experiment begins no group after that time, and no run begins one after RUN_MINUTES;
+    a later run fills in the rest.
     """
     known = experiments()
     unknown = [name for name in names if name not in known]
@@ -63,11 +65,18 @@ def run(
         raise ValueError(f"unknown experiment: {', '.join(unknown)}; known: {', '.join(known)}")
     out.mkdir(parents=True, exist_ok=True)
     facts = machine.facts()
-    return [run_one(known[name], out, facts, quick, minutes, say) for name in names or known]
+    end = time.monotonic() + 60 * RUN_MINUTES
+    return [run_one(known[name], out, facts, quick, minutes, say, end) for name in names or known]
 
 
 def run_one(
-    module: str, out: Path, facts: Record, quick: bool, minutes: float | None, say: Callable[[str], None]
+    module: str,
+    out: Path,
+    facts: Record,
+    quick: bool,
+    minutes: float | None,
+    say: Callable[[str], None],
+    end: float = float("inf"),
 ) -> Path:
     """Run one experiment's unfinished groups; the file is rewritten after each point, so a stop loses one."""
     experiment = load(module)
@@ -75,11 +84,15 @@ def run_one(
     results = read(file) or statement(experiment)
     run_id = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     results.update(statement(experiment) | {"points": results["points"], "runs": results["runs"]})
-    deadline = time.monotonic() + 60 * minutes if minutes else float("inf")
+    deadline = min(end, time.monotonic() + 60 * minutes if minutes else end)
     todo = groups(experiment.points(quick))
     results["planned"] = [group[0].parameters for group in todo]
+    n_left = 0
     for group in spread(todo) if minutes else todo:
-        if is_finished(group, results["points"]) or time.monotonic() > deadline:
+        if is_finished(group, results["points"]):
+            continue
+        if time.monotonic() > deadline:
+            n_left += 1
             continue
         parameters = group[0].parameters
         results["points"] = [p for p in results["points"] if p["parameters"] != parameters]
@@ -91,6 +104,8 @@ def run_one(
             say(f"{experiment.name}: {describe(record)}")
             write(file, results)
     write(file, results)
+    if n_left:
+        say(f"{experiment.name}: time is up, {n_left} settings are left for another run")
     return file
 
 

@@ -27,10 +27,14 @@ SCHEMA = pa.schema(
 )
 
 
+def input_folder() -> Path:
+    """Where generated input lies, outside the repository."""
+    return Path(os.environ.get("SITU_BENCHMARK_DATA", Path.home() / ".cache" / "situ-benchmarks"))
+
+
 def folder_of(n_events: int, n_cars: int) -> Path:
-    """Where the files of a size lie, outside the repository."""
-    base = Path(os.environ.get("SITU_BENCHMARK_DATA", Path.home() / ".cache" / "situ-benchmarks"))
-    return base / f"cars-{n_cars}-{n_events}"
+    """Where the files of a size lie."""
+    return input_folder() / f"cars-{n_cars}-{n_events}"
 
 
 def events(n_events: int, n_cars: int = N_CARS, seed: int = 7) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
+import time
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,6 +103,15 @@ def test_contenders_of_different_runs_do_not_count_as_compared() -> None:
     assert harness.is_finished(group, one)
     assert not harness.is_finished(group, [one[0], {**one[1], "run": "2"}])
     assert not harness.is_finished(group, [one[0], {**one[1], "status": "failed"}])
+
+
+def test_a_run_that_is_out_of_time_says_what_is_left(module: str, tmp_path: Path) -> None:
+    lines: list[str] = []
+    file = harness.run_one(module, tmp_path, {"load": 0}, False, None, lines.append, time.monotonic() - 1)
+    assert json.loads(file.read_text())["points"] == []
+    assert lines == ["made-up: time is up, 3 settings are left for another run"]
+    harness.run_one(module, tmp_path, {"load": 0}, False, None, lines.append)
+    assert len(json.loads(file.read_text())["points"]) == 6
 
 
 def test_spread_keeps_all_groups_and_takes_far_ones_first() -> None:
