@@ -19,6 +19,10 @@ def main(file: str, formulation: str, sequence: str, condition: str, within: str
     env.get_config().set("parallelism.default", "2")
     env.get_config().set("pipeline.object-reuse", "true")
     env.get_config().set("table.exec.state.ttl", "0")
+    # or a count would send this program two rows for each row that is counted
+    env.get_config().set("table.exec.mini-batch.enabled", "true")
+    env.get_config().set("table.exec.mini-batch.allow-latency", "5 s")
+    env.get_config().set("table.exec.mini-batch.size", "1000000")
     env.execute_sql(
         "CREATE TABLE events (k INT, t BIGINT, a BOOLEAN, b BOOLEAN, c BOOLEAN, "
         "rt AS TO_TIMESTAMP_LTZ(t * 1000, 3), WATERMARK FOR rt AS rt) "
@@ -47,11 +51,14 @@ def run(env: TableEnvironment, query: str) -> tuple[float, int]:
 
 
 def runs(name: str) -> str:
-    """Phase one: the runs of a condition; te carries the event time."""
+    """Phase one: the runs of a condition; te carries the event time.
+
+    A row before the run begins the pattern: without it each row of a run would begin a match of its own.
+    """
     return (
         f"(SELECT k, ts, te, rt FROM events MATCH_RECOGNIZE (PARTITION BY k ORDER BY rt MEASURES "
         f"FIRST(S.t) AS ts, E.t AS te, MATCH_ROWTIME() AS rt ONE ROW PER MATCH AFTER MATCH SKIP TO LAST E "
-        f"PATTERN (S+ E) DEFINE S AS S.{name}, E AS NOT E.{name}))"
+        f"PATTERN (P S+ E) DEFINE P AS NOT P.{name}, S AS S.{name}, E AS NOT E.{name}))"
     )
 
 
