@@ -97,6 +97,24 @@ def test_times_are_remembered_per_size() -> None:
     assert crew._seconds_per_event[1] > 0
 
 
+def test_a_slow_step_is_not_believed_at_once_and_a_fast_one_is() -> None:
+    crew = tuned({1: 1e-6})
+    crew._remember(1, 1.0)  # a kernel was loaded
+    assert crew._seconds_per_event[1] < 1.5e-6
+    for _ in range(100):
+        crew._remember(1, 8e-6)  # but this is how it is now
+    assert crew._seconds_per_event[1] == pytest.approx(8e-6, rel=0.01)
+    crew._remember(1, 2e-6)
+    assert crew._seconds_per_event[1] == 2e-6
+
+
+def test_a_tuned_crew_measures_one_thread_now_and_then() -> None:
+    crew = tuned({1: 1.0, 8: 1e-6})  # one thread once took long, and more have done well since
+    sizes = [crew.size_for(10**9) for _ in range(threads._LOOK_AGAIN)]
+    assert sizes.count(1) == 1
+    assert sizes.count(8) == len(sizes) - 1
+
+
 def test_errors_of_a_thread_are_raised() -> None:
     with pytest.raises(ZeroDivisionError):
         Crew(2).run(lambda x: 1 // x, [(1,), (0,)])

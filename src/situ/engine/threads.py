@@ -26,7 +26,8 @@ T = TypeVar("T")
 _WORTH_A_THREAD_S = 0.002  # less work than this is done sooner than handed over
 _OVER_PROVISION = 1.2  # beta of 5.9
 _SMOOTHING = 0.3
-_LOOK_AGAIN = 64  # steps after which a thread count that did badly is tried again
+_MOST_GROWTH = 2.0  # of a time from one step to the next
+_LOOK_AGAIN = 64  # steps after which a thread count that did badly is tried again, and one thread in between
 
 
 class Crew:
@@ -49,6 +50,8 @@ class Crew:
         self._n_steps += 1
         if self._n_steps % _LOOK_AGAIN == 0:
             return wanted
+        if self._n_steps % _LOOK_AGAIN == _LOOK_AGAIN // 2:
+            return 1  # what one thread takes must not be a memory either
         while wanted > 1 and self._seconds_per_event.get(wanted, 0.0) > 0.95 * alone:
             wanted -= 1
         return wanted
@@ -66,9 +69,13 @@ class Crew:
         begin = time.perf_counter()
         yield n_threads
         if self.is_tuned:
-            seconds = (time.perf_counter() - begin) / max(1, n_events)
-            before = self._seconds_per_event.get(n_threads, seconds)
-            self._seconds_per_event[n_threads] = before + _SMOOTHING * (seconds - before)
+            self._remember(n_threads, (time.perf_counter() - begin) / max(1, n_events))
+
+    def _remember(self, n_threads: int, seconds: float) -> None:
+        """A shorter time is believed at once; a longer one may be a kernel being loaded, or a neighbour."""
+        before = self._seconds_per_event.get(n_threads, seconds)
+        more = min(seconds, _MOST_GROWTH * before) - before
+        self._seconds_per_event[n_threads] = seconds if more < 0 else before + _SMOOTHING * more
 
 
 def usable_cores() -> int:
