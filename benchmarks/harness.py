@@ -84,7 +84,7 @@ def run_one(
     results = read(file) or statement(experiment)
     run_id = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     results.update(statement(experiment) | {"points": results["points"], "runs": results["runs"]})
-    deadline = min(end, time.monotonic() + 60 * minutes if minutes else end)
+    deadline = min(end, time.monotonic() + 60 * minutes) if minutes else end
     todo = groups(experiment.points(quick))
     results["planned"] = [group[0].parameters for group in todo]
     n_left = 0

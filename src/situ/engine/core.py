@@ -32,7 +32,6 @@ _FIRST_LOOK, _LOOK_OFTEN, _LOOK_RARELY = 256, 4096, 65536
 
 
 _WORTH_A_TRIAL, _TRIAL_SHARE = 20_000, 64  # situations; and the part of the first symbol's that is tried
-NO_STATES = States((), (), 0)  # of a symbol of which nothing is asked
 
 
 class Input(NamedTuple):

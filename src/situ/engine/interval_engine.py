@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from situ.engine.aggregate import States
-from situ.engine.core import NO_STATES, Engine, Found, SymbolValues, by_instant
+from situ.engine.core import Engine, Found, SymbolValues, by_instant
 from situ.engine.intervals import IntervalRows, Intervals, resolve
 from situ.engine.joins import endpoints
 from situ.engine.kernels.layout import Runs
@@ -141,7 +141,7 @@ class IntervalEngine(Engine):
         """What the rows say that begin the open ones of these intervals and end the others."""
         spec = self.aggregates[symbol]
         if not spec:
-            return NO_STATES
+            return spec.empty()
         intervals, runs = step
         interval = runs.first_row[symbol, column]
         row = np.where(is_open, intervals.begin_row[interval], intervals.last_row[interval])
