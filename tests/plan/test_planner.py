@@ -85,14 +85,18 @@ def test_unconstrained_pairs_have_no_selectivity() -> None:
     assert statistics.selectivities[0, 2] == 1.0
 
 
-def test_drift_is_relative_and_ignores_the_negligible() -> None:
+def test_drift_is_relative_and_takes_a_few_situations_for_chance() -> None:
     statistics = Statistics(CostModel(Q3))
-    statistics.observe([10, 10, 0.1], NOTHING, NOTHING, 1)
+    statistics.observe([990, 10, 0.1], NOTHING, NOTHING, 1)
     snapshot = statistics.snapshot()
     assert statistics.drift(snapshot) == pytest.approx(0.0)
-    statistics.sizes = np.array([10, 15, 0.9])
+    statistics.sizes = np.array([1490, 10, 0.1])
     assert statistics.drift(snapshot) == pytest.approx(0.5)
-    statistics.sizes = np.array([10, 5, 0.1])
+    statistics.sizes = np.array([490, 10, 0.1])
+    assert statistics.drift(snapshot) == pytest.approx(1.0)
+    statistics.sizes = np.array([990, 13, 1.9])  # no more than a batch differs from the next
+    assert statistics.drift(snapshot) < 0.2
+    statistics.sizes = np.array([990, 30, 0.1])
     assert statistics.drift(snapshot) == pytest.approx(1.0)
 
 

@@ -140,15 +140,13 @@ class Engine:
             self._full, self._deltas, self._plain_work
         )  # fmt: skip
         if not self.has_aggregates:
-            slots, kept, (slot, instant, ts, te, is_open), in_order = advance_plainly(*everything)
+            slots, kept, (slot, instant, ts, te, is_open) = advance_plainly(*everything)
             found = Found(slot, instant, ts, te, is_open, self.no_states)
-            after = Known(Slots(*slots), Entries(*kept), known.carry)
-            return found if in_order else by_instant(found), after
-        plain_runs, slots, kept, column, ends, in_order = advance(*everything)
+            return found, Known(Slots(*slots), Entries(*kept), known.carry)
+        plain_runs, slots, kept, column, ends = advance(*everything)
         runs = Runs(*plain_runs)
         found = self._found(given, runs, known, ends) if len(ends[1]) else self._nothing_found
-        after = self._kept(given, runs, Slots(*slots), known, kept, column)
-        return found if in_order else by_instant(found), after
+        return found, self._kept(given, runs, Slots(*slots), known, kept, column)
 
     def _step_planned(self, given: Input, known: Known, n_events: int) -> tuple[Found, Known]:
         """A step before whose join the planner takes a look."""

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from situ.errors import DataError
 
 Codes = npt.NDArray[np.int64]
+_ZEROS = np.zeros(1 << 14, np.int64)
 
 
 def encode(columns: Sequence[pa.Array], n_rows: int) -> tuple[Codes, list[pa.Array]]:
@@ -24,7 +25,7 @@ def encode(columns: Sequence[pa.Array], n_rows: int) -> tuple[Codes, list[pa.Arr
     ([0, 1, 0], ['x', None])
     """
     if not columns:
-        return np.zeros(n_rows, np.int64), []
+        return (_ZEROS[:n_rows] if n_rows <= len(_ZEROS) else np.zeros(n_rows, np.int64)), []
     encoded = [_dictionary(column) for column in columns]
     codes = _indices(encoded[0])
     if len(encoded) == 1:

@@ -12,16 +12,17 @@ import pyarrow as pa
 from situ.engine import prepare
 from situ.engine.api import check_matchable
 from situ.engine.codec import Reader, Writer, identity, read_rows, write_rows
-from situ.engine.core import Engine
+from situ.engine.core import Engine, Input
 from situ.engine.kernels.advance import is_any_late
 from situ.engine.kernels.numbers import LONG_AGO, minus
-from situ.engine.known import Positions
+from situ.engine.kernels.order import goes_on
+from situ.engine.known import Known, Positions
 from situ.engine.options import Options, check_applicable, check_forget_after, read_options, ticks
 from situ.engine.prepare import Prepared, Preparer
 from situ.engine.purge import prune, purge
 from situ.engine.result import Results
 from situ.engine.schema import refuse_reserved, spark_schema, to_ticks
-from situ.engine.store import Store
+from situ.engine.store import SLOT_0, Store
 from situ.errors import DataError, OptionError
 from situ.language.ast import Query
 from situ.language.binder import bind
@@ -34,6 +35,7 @@ OPTIONS = frozenset(
 
 _PRUNE_FROM = 64  # situations kept in a step's partitions; doubles with what pruning leaves
 
+_TABLES = (pa.RecordBatch, pa.Table)
 Batch: TypeAlias = pa.Table | pa.RecordBatch | Mapping[str, Any]
 
 
@@ -68,6 +70,8 @@ class Operator:
         self._prepare = self.preparer_type(self.bound, schema, self.engine, self.options)
         self._results = Results(self.bound, schema, self.engine, self.options)
         self._store = Store(self.engine, [schema.field(column.name).type for column in self.bound.partition])
+        # one partition whose rows never wait: where they come in order, nothing has to be looked up
+        self._is_simple = not self.bound.partition and self.delay is None and query.intervals is None
         self._waiting: list[Prepared] = []
         self._latest = int(LONG_AGO)  # the largest instant seen in earlier batches
         self._complete = int(LONG_AGO)  # instants before this one are complete: W of SEM 8.1
@@ -84,6 +88,10 @@ class Operator:
         rows = self._prepare(table)
         if not rows.n_rows:
             return self._results.empty
+        if self._is_simple:
+            known = self._store.read(SLOT_0)
+            if goes_on(rows.time, known.slots.horizon, self._complete):
+                return self._step(SLOT_0, prepare.in_order(self.engine, rows), known)
         if rows.keys:
             rows = rows._replace(codes=self._store.slots_of(rows.keys)[rows.codes], keys=[])
         if self.delay is not None:
@@ -191,9 +199,9 @@ class Operator:
         return self._store.nbytes + sum(rows.nbytes for rows in self._waiting)
 
     def _table(self, batch: Batch) -> pa.Table | pa.RecordBatch:
-        if isinstance(batch, Mapping):
-            return self._event(batch)
-        if not isinstance(batch, pa.Table | pa.RecordBatch):
+        if not isinstance(batch, _TABLES):
+            if isinstance(batch, Mapping):
+                return self._event(batch)
             raise DataError(
                 f"cannot push a {type(batch).__name__}",
                 hint="push a pyarrow Table or RecordBatch, or one event as a dict",
@@ -265,7 +273,11 @@ class Operator:
             return self._results.empty
         slots, codes = self._store.dense(rows.codes)
         given = prepare.to_input(self.engine, rows, codes, len(slots), self.options.ties)
-        found, known = self.engine.step(given, self._store.read(slots))
+        return self._step(slots, given, self._store.read(slots))
+
+    def _step(self, slots: Positions, given: Input, known: Known) -> pa.Table:
+        """Step these partitions, of which so much is known."""
+        found, known = self.engine.step(given, known)
         if len(known.entries.ts) >= self._prune_at:
             known = prune(known, self.engine.spec)
             self._prune_at = max(_PRUNE_FROM, 2 * len(known.entries.ts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -15,10 +16,11 @@ from situ.engine.core import Engine, Input, attribute_states
 from situ.engine.expressions import Compiled, compile_expression
 from situ.engine.kernels.bits import set_where_true
 from situ.engine.kernels.layout import Rows
+from situ.engine.kernels.memory import read_batch
 from situ.engine.kernels.order import ascends, ascends_as_is, group, last_of_each_instant, move_to_slots
 from situ.engine.keys import Codes, encode
 from situ.engine.options import Options
-from situ.engine.schema import check_reserved, ticks_reader
+from situ.engine.schema import Ticks, are_ticks, check_reserved, ticks_reader
 from situ.errors import DataError
 from situ.language.ast import Expression
 from situ.language.binder import BoundQuery
@@ -26,6 +28,11 @@ from situ.language.binder import BoundQuery
 _ALL_VALID = np.empty(0, np.uint8)
 _ALL_VALID.flags.writeable = False  # like the memory of Arrow arrays: one kernel serves both
 _ONE_ROW = np.array([0, 1])
+_SMALL = 1 << 14  # rows of a batch whose columns are read at once
+
+Mask = npt.NDArray[np.unsignedinteger]
+_address_in = ctypes.pythonapi.PyCapsule_GetPointer
+_address_in.restype, _address_in.argtypes = ctypes.c_size_t, [ctypes.py_object, ctypes.c_char_p]
 
 
 class Prepared(NamedTuple):
@@ -34,7 +41,7 @@ class Prepared(NamedTuple):
     codes: Codes  # int64[N]
     keys: list[pa.Array]
     time: npt.NDArray[np.int64]
-    mask: npt.NDArray[np.unsignedinteger]
+    mask: Mask
     attributes: dict[str, pa.Array]
     ties: list[pa.Array]
 
@@ -70,21 +77,49 @@ class Preparer:
             )
         self.conditions = compiled_conditions(bound, schema, options)
         self._positions = {name: at for at, name in enumerate(schema.names)}
-        self._to_ticks = ticks_reader(schema.field(bound.time.name).type, bound.time.name)
+        time_type = schema.field(bound.time.name).type
+        self._to_ticks = ticks_reader(time_type, bound.time.name)
+        self._has_ticks = are_ticks(time_type)
+        columns = [(compiled, bits) for compiled, bits in self.conditions if compiled.is_bare]
+        self._computed = [(compiled, bits) for compiled, bits in self.conditions if not compiled.is_bare]
+        self._time_at = self._positions[bound.time.name]
+        self._columns_at = np.array([self._positions[c.columns[0]] for c, _ in columns], np.int64)
+        self._column_bits = np.array([bits for _, bits in columns], self.mask_type)
 
     def __call__(self, table: pa.Table | pa.RecordBatch) -> Prepared:
         """Rows that are events, in input order."""
         bound = self.bound
-        columns = self.event_columns(table)
+        table = self._chosen(table)
+        small = self._read_at_once(table) if table.num_rows <= _SMALL else None
+        if small is not None:
+            columns = Columns(table, self._positions)
+            time, mask = small
+            add_where_true(mask, self._computed, columns)
+        else:
+            columns = self._timed(table)
+            time = self._to_ticks(columns[bound.time.name])
+            mask = mask_of(self.conditions, columns, self.mask_type)
         codes, keys = self.encode(columns)
         return Prepared(
             codes,
             keys,
-            self._to_ticks(columns[bound.time.name]),
-            mask_of(self.conditions, columns, self.mask_type),
+            time,
+            mask,
             {column.name: columns[column.name] for column in bound.attributes},
             [columns[column.name] for column in bound.ties],
         )
+
+    def _read_at_once(self, table: pa.Table | pa.RecordBatch) -> tuple[Ticks, Mask] | None:
+        """Time and boolean columns without an object for each, where that is possible.
+
+        In a small batch such objects cost more than all else.
+        """
+        if not self._has_ticks or not isinstance(table, pa.RecordBatch) or not table.num_rows:
+            return None
+        _, batch = table.__arrow_c_array__()
+        address = _address_in(batch, b"arrow_array")
+        time, mask, is_whole = read_batch(address, self._time_at, self._columns_at, self._column_bits)
+        return (time, mask) if is_whole else None
 
     def waiting_types(self, schema: pa.Schema) -> tuple[dict[str, pa.DataType], list[pa.DataType]]:
         """Types of the attribute and tie columns that prepared rows carry."""
@@ -101,14 +136,22 @@ class Preparer:
 
     def event_columns(self, table: pa.Table | pa.RecordBatch) -> Columns:
         """The columns of `events`."""
+        return self._timed(self._chosen(table))
+
+    def _chosen(self, table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
+        """What WHERE leaves."""
+        if self._where is None:
+            return table
+        keep = truths(self._where(Columns(table, self._positions), table.num_rows)).view(bool)
+        return table.filter(pa.array(keep))
+
+    def _timed(self, table: pa.Table | pa.RecordBatch) -> Columns:
+        """The columns of rows with a time."""
         columns = Columns(table, self._positions)
-        if self._where is not None:
-            keep = truths(self._where(columns, columns.n_rows)).view(bool)
-            columns = Columns(table.filter(pa.array(keep)), self._positions)
         time = columns[self.bound.time.name]
         if not time.null_count:
             return columns
-        return Columns(self._without_null_times(columns.table, time), self._positions)
+        return Columns(self._without_null_times(table, time), self._positions)
 
     def _without_null_times(self, table: pa.Table, time: pa.Array) -> pa.Table:
         n_bad, name = time.null_count, self.bound.time.name
@@ -155,9 +198,15 @@ def compiled_conditions(bound: BoundQuery, schema: pa.Schema, options: Options) 
 
 def mask_of(
     conditions: Sequence[tuple[Compiled, int]], columns: Columns, mask_type: np.dtype[np.unsignedinteger]
-) -> npt.NDArray[np.unsignedinteger]:
+) -> Mask:
     """Bit i set in each row where condition i holds."""
     mask = np.zeros(columns.n_rows, mask_type)
+    add_where_true(mask, conditions, columns)
+    return mask
+
+
+def add_where_true(mask: Mask, conditions: Sequence[tuple[Compiled, int]], columns: Columns) -> None:
+    """Set the bits of the conditions that hold in each row."""
     for condition, bits in conditions:
         values = condition(columns, columns.n_rows)
         first, skip = divmod(values.offset, 8)
@@ -168,8 +217,7 @@ def mask_of(
         valid = _ALL_VALID
         if validity is not None and values.null_count:
             valid = np.frombuffer(validity, np.uint8, offset=first)
-        set_where_true(mask, bitmap, valid, skip, mask_type.type(bits))
-    return mask
+        set_where_true(mask, bitmap, valid, skip, mask.dtype.type(bits))
 
 
 def truths(array: pa.Array) -> npt.NDArray[np.uint8]:
@@ -246,6 +294,13 @@ def to_input(engine: Engine, prepared: Prepared, codes: Codes, n_slots: int, tie
         attributes = {name: column.take(taken) for name, column in attributes.items()}
     check_reserved(rows.time, rows.offset)
     return Input(rows, attribute_states(engine, attributes, len(rows.time)))
+
+
+def in_order(engine: Engine, prepared: Prepared) -> Input:
+    """`to_input` for rows of a single slot that are in order as they are."""
+    n_rows = prepared.n_rows
+    rows = Rows(prepared.time, prepared.mask, np.array([0, n_rows]))
+    return Input(rows, attribute_states(engine, prepared.attributes, n_rows))
 
 
 def _by_slot(

@@ -15,7 +15,8 @@ from situ.engine.expressions.types import canonical
 from situ.engine.identity import match_ids
 from situ.engine.known import Positions
 from situ.engine.options import Options
-from situ.engine.schema import one_column, result_time_type, ticks_writer
+from situ.engine.schema import are_ticks, one_column, result_time_type, ticks_writer
+from situ.engine.sheets import Sheets
 from situ.errors import DataError, UnsupportedExpressionError
 from situ.language.binder import BoundQuery
 
@@ -52,6 +53,7 @@ class Results:
         if self.with_id:
             fields.append(pa.field("match_id", pa.string()))
         self.schema = pa.schema(fields)
+        self._sheets = self._plain_sheets()
         self.empty = pa.Table.from_batches([], self.schema)  # empty_table would import pandas
         self._aggregates = {  # (function, attribute) of every aggregate any symbol asks for
             (item.function, item.attribute): self.item_schema.field(i).type
@@ -72,6 +74,19 @@ class Results:
             ]
         )
 
+    def _plain_sheets(self) -> Sheets | None:
+        """Where results show endpoints as they are and nothing else, those of small steps need no columns."""
+        if self.key_fields or self.with_id or not are_ticks(self.time_type):
+            return None
+        shown, n = [], self.engine.n_symbols
+        for _, compiled in self._returns:
+            item = compiled.columns[0] if compiled.is_bare else None
+            _, symbol, function = next((i for i in self._items if i[0] == item), (None, 0, None))
+            if function not in ("ts", "te"):
+                return None
+            shown.append(symbol if function == "ts" else n + symbol)
+        return Sheets(self.schema, [*shown, 2 * n], n)
+
     def _item_type(self, i: int, schema: pa.Schema) -> pa.DataType:
         item, kind = self.bound.query.items[i], self.bound.item_types[i]
         if item.function in ("ts", "te"):
@@ -90,6 +105,8 @@ class Results:
         """The rows of these matches; `keys` are the partition values of each match."""
         if not len(found.instant):
             return self.empty
+        if self._sheets is not None and len(found.instant) <= self._sheets.size:
+            return self._sheets.table(found)
         items = self.items(found)
         columns = [*keys, *(compiled(items) for _, compiled in self._returns), self.times(found.instant)]
         if self.with_id:

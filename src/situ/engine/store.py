@@ -18,7 +18,7 @@ from situ.engine.keys import Codes, hashable
 from situ.engine.known import Known, Positions
 
 _MOST_SEGMENTS = 64
-_SLOT_0 = np.zeros(1, np.int64)
+SLOT_0 = np.zeros(1, np.int64)
 
 
 class Store:
@@ -73,16 +73,20 @@ class Store:
     def dense(self, codes: Codes) -> tuple[Positions, Codes]:
         """The slots that occur, ascending, and each row's position among them."""
         if not self._keys:
-            return _SLOT_0, codes
+            return SLOT_0, codes
         if len(codes) == 1 or bool((codes == codes[0]).all()):
             return codes[:1], np.zeros(len(codes), np.int64)
         return np.unique(codes, return_inverse=True)
 
     def read(self, slots: Positions) -> Known:
         """What is known of these slots, in this order."""
+        if len(slots) == 1:
+            known = self._segments.get(self._segment_of.item(slots.item(0)))
+            if known is not None and known.n_slots == 1:
+                return known  # the way of single events
         segments = self._segment_of[slots]
         first = int(segments[0])
-        if len(slots) == 1 or bool((segments == first).all()):
+        if bool((segments == first).all()):
             return self._part(first, slots)
         # by segment, then back into the order asked for
         order = np.argsort(segments, kind="stable")
@@ -103,9 +107,9 @@ class Store:
     def write(self, slots: Positions, known: Known) -> None:
         """Replace what is known of these slots."""
         if len(slots) == 1:
-            segment = int(self._segment_of[slots[0]])
+            segment = self._segment_of.item(slots.item(0))
             if self._n_live.get(segment) == 1 and self._segments[segment].n_slots == 1:
-                self._segments[segment] = known  # the way of single events
+                self._segments[segment] = known
                 return
             self._release(segment, 1)
         else:

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from situ.plan.cost import INITIAL_SIZE, CostModel, Floats
 
-_LEAST_SIZE = 1.0  # below one situation per window, differences of size do not matter
-_TELLABLE = 10  # of the pairs remembered: what so few of them say is chance as likely as change
+# What so few say is chance as likely as change: situations in a window, and pairs of those remembered.
+_TELLABLE_SIZE, _TELLABLE_PAIRS = 10.0, 10
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Statistics:
 
     def drift(self, since: Snapshot) -> float:
         """The largest relative change of any value since a snapshot; 1.0 is twice or half as much."""
-        sizes = _ratio(np.maximum(self.sizes, _LEAST_SIZE), np.maximum(np.array(since.sizes), _LEAST_SIZE))
-        chance = _TELLABLE / self._memory_pairs
+        sizes = _ratio(self.sizes + _TELLABLE_SIZE, np.array(since.sizes) + _TELLABLE_SIZE)
+        chance = _TELLABLE_PAIRS / self._memory_pairs
         passing = _ratio(self.selectivities + chance, np.array(since.selectivities) + chance)
         return float(max(sizes.max(initial=1.0), passing.max(initial=1.0))) - 1.0
 

@@ -37,7 +37,7 @@ class Compiled:
     def __init__(self, node: Node, fields: list[pa.Field], eager: Sequence[Run], *, bare: bool) -> None:
         self.columns = tuple(field.name for field in fields)
         self.type = fields[0].type if bare else node.type
-        self._bare = bare
+        self.is_bare = bare  # nothing but a column
         self._run = _after(eager, node.run) if eager else node.run
         self._loaders = tuple(loader(field.type) for field in fields)
 
@@ -46,7 +46,7 @@ class Compiled:
 
         A constant reads no column: its length is `n_rows`, or that of any column there is.
         """
-        if self._bare:
+        if self.is_bare:
             return columns[self.columns[0]]
         arrays = [columns[name] for name in self.columns]
         n = len(arrays[0] if arrays else next(iter(columns.values()))) if n_rows is None else n_rows

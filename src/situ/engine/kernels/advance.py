@@ -4,7 +4,7 @@ import numpy as np
 
 from situ.engine.kernels.jit import inlined, kernel
 from situ.engine.kernels.layout import as_runs
-from situ.engine.kernels.match import join
+from situ.engine.kernels.match import Matches, join
 from situ.engine.kernels.retain import retain
 from situ.engine.kernels.situate import situate
 
@@ -16,14 +16,14 @@ def _step(rows, slots, entries, spec, full, deltas, work):
     horizon = slots[0]
     step = (horizon, 0, len(horizon), 1, 0)
     orders = full if is_mostly_new(runs, len(entries[1])) else deltas
-    matches = join(runs, spec, orders, step, work)
+    matches = by_instant(join(runs, spec, orders, step, work))
     kept, column = retain(runs, spec, after[0])
-    return runs, after, kept, column, endpoints(runs, matches), is_ascending(matches.instant)
+    return runs, after, kept, column, endpoints(runs, matches)
 
 
 @kernel
 def advance(rows, slots, entries, spec, full, deltas, work):
-    """A step with all that aggregates need; the last value says whether matches are in order.
+    """A step with all that aggregates need, its matches in order of their instants.
 
     Takes and returns plain tuples; `full` and `deltas` are the plan's orders.
     """
@@ -33,9 +33,9 @@ def advance(rows, slots, entries, spec, full, deltas, work):
 @kernel
 def advance_plainly(rows, slots, entries, spec, full, deltas, work):
     """`advance` where no aggregates are asked for, without what only they need: arrays cost to hand over."""
-    _, after, kept, _, ends, in_order = _step(rows, slots, entries, spec, full, deltas, work)
+    _, after, kept, _, ends = _step(rows, slots, entries, spec, full, deltas, work)
     _, slot, instant, ts, te, is_open = ends
-    return after, kept, (slot, instant, ts, te, is_open), in_order
+    return after, kept, (slot, instant, ts, te, is_open)
 
 
 @kernel
@@ -58,6 +58,52 @@ def endpoints(runs, matches):
     is_open = np.empty((n, size), np.bool_)
     fill_endpoints(runs, pick, instant, ts, te, is_open)
     return pick, slot, instant, ts, te, is_open
+
+
+@kernel
+def by_instant(matches):
+    """The matches in order of their instants, those of one instant as they were."""
+    if is_ascending(matches.instant):
+        return matches
+    order = order_of(matches.instant)
+    size, n = matches.pick.shape
+    pick = np.empty((size, n), np.int64)
+    slot = np.empty(size, np.int64)
+    instant = np.empty(size, np.int64)
+    for m in range(size):
+        for symbol in range(n):
+            pick[m, symbol] = matches.pick[order[m], symbol]
+        slot[m] = matches.slot[order[m]]
+        instant[m] = matches.instant[order[m]]
+    return Matches(pick, slot, instant)
+
+
+@kernel
+def order_of(instant):
+    """The stable order of instants, by merging; a sort of NumPy's takes seconds to compile."""
+    size = len(instant)
+    order = np.empty(size, np.int64)
+    merged = np.empty(size, np.int64)
+    for m in range(size):
+        order[m] = m
+    width = 1
+    while width < size:
+        for low in range(0, size, 2 * width):
+            middle, high = min(low + width, size), min(low + 2 * width, size)
+            left, right = low, middle
+            for at in range(low, high):
+                takes_left = left < middle
+                if takes_left and right < high:
+                    takes_left = instant[order[left]] <= instant[order[right]]
+                if takes_left:
+                    merged[at] = order[left]
+                    left += 1
+                else:
+                    merged[at] = order[right]
+                    right += 1
+        order, merged = merged, order
+        width *= 2
+    return order
 
 
 @kernel

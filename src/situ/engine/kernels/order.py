@@ -3,6 +3,7 @@
 import numpy as np
 
 from situ.engine.kernels.jit import kernel
+from situ.engine.kernels.numbers import OPEN, minus
 
 
 @kernel
@@ -46,6 +47,17 @@ def move_to_slots(codes, time, mask, offset, moved_time, moved_mask):
         moved_mask[at] = mask[row]
         ascends &= at == offset[code] or moved_time[at - 1] < time[row]
     return ascends
+
+
+@kernel
+def goes_on(time, horizon, complete):
+    """Whether the rows of a single slot come in order and none is late, nor at a reserved instant."""
+    before = max(horizon[0], minus(complete, 1))
+    in_order = True
+    for row in range(len(time)):
+        in_order &= time[row] > before
+        before = time[row]
+    return in_order and before != OPEN
 
 
 @kernel
