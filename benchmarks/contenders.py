@@ -41,8 +41,7 @@ class SituMatcher:
         """A step without its join: situations derived and kept, nothing matched."""
         rows = Rows(events.time, events.mask, np.array([0, len(events.time)], np.int64))
         given = Input(rows, attribute_states(self.engine, {}, len(events.time)))
-        runs, slots = self.engine.derive(rows, self.known)
-        self.known = self.engine.keep(given, runs, slots, self.known)
+        self.known = self.engine.keep(given, *self.engine.derive(rows, self.known), self.known)
         return 0
 
 

@@ -34,7 +34,7 @@ def test_a_join_goes_on_when_its_room_is_full(room: int, monkeypatch: pytest.Mon
     assert all(len(matches.instant) > 10_000 for matches in at_once)
     for own, other in zip(found, at_once, strict=True):
         assert (np.diff(own.instant) >= 0).all()
-        assert all(np.array_equal(x, y) for x, y in zip(own[:5], other[:5], strict=True))
+        assert all(np.array_equal(x, y) for x, y in zip(own[:2], other[:2], strict=True))
     for counted, expected in zip(engine._work, wide_engine._work, strict=True):
         assert np.array_equal(counted, expected)
     assert engine.n_visited == wide_engine.n_visited

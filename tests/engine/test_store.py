@@ -28,7 +28,7 @@ def known_of(marks: list[int]) -> Known:
     columns = {"x": pa.array(values.astype(float))}
     carry = (ENGINE.aggregates[0].rows(columns, len(values)), ENGINE.aggregates[1].empty())
     horizon = np.array(marks, np.int64)
-    return Known(Slots(horizon, horizon.astype(np.uint64), np.stack([horizon, horizon])), entries, carry)
+    return Known.of(Slots(horizon, horizon.astype(np.uint64), np.stack([horizon, horizon])), entries, carry)
 
 
 def marks_of(known: Known) -> list[int]:

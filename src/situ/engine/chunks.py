@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from situ.engine.kernels.derive import derive
-from situ.engine.kernels.layout import Rows, Runs, Slots, Spec
+from situ.engine.kernels.layout import Rows, Runs, Spec
 from situ.engine.kernels.numbers import LONG_AGO
 from situ.engine.known import Known
 
@@ -24,8 +24,9 @@ def derive_chunk(rows: Rows, spec: Spec, known: Known, nothing: Known, begin: in
     """Raw runs of the rows [begin, end) of a single partition; `nothing` is Known of a new one."""
     part = Rows(rows.time[begin:end], rows.mask[begin:end], np.array([0, end - begin]))
     if begin > 0:
-        held = np.array([rows.mask[begin - 1]], np.uint64)
-        known = nothing._replace(slots=Slots(rows.time[begin - 1 : begin], held, nothing.slots.raw_end))
+        known = nothing._replace(state=nothing.state.copy())
+        known.slots.horizon[:] = rows.time[begin - 1]
+        known.slots.mask[:] = rows.mask[begin - 1]
     chunk: Chunk = derive(
         part, known.entries, known.slots, len(spec.followed), spec.at_least, spec.at_most, spec.forget_after
     )

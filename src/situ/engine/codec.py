@@ -146,7 +146,7 @@ def read_known(reader: Reader, specs: Sequence[AggregateSpec]) -> Known:
     for spec in specs:
         buffers = [reader.array().tobytes() for _ in range(int(reader.array()[0]))]
         carry.append(spec.from_buffers(buffers) if spec else spec.empty())
-    return Known(slots, entries, tuple(carry))
+    return Known.of(slots, entries, tuple(carry))
 
 
 def write_rows(writer: Writer, rows: Prepared) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from situ.engine.aggregate import States, specs_of
 from situ.engine.chunks import derive_chunk, stitch
 from situ.engine.joins import endpoints, range_join
 from situ.engine.kernels.advance import advance, advance_plainly, is_ascending, is_mostly_new
-from situ.engine.kernels.layout import Entries, Rows, Runs, Slots
+from situ.engine.kernels.layout import Rows, Runs
 from situ.engine.kernels.look import rows_at
 from situ.engine.kernels.match import Matches, Work, new_work
 from situ.engine.kernels.numbers import NEVER, OPEN, UNBOUNDED
@@ -42,21 +42,51 @@ class Input(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """The situations of a step's slots, and the slots afterwards."""
+    """The situations of a step's slots, and the slots' state afterwards (see Known)."""
 
     runs: Runs
-    slots: Slots
+    state: Positions
 
 
 class Found(NamedTuple):
-    """M matches by instant: what results are made from. Row i of the endpoints is symbol i's."""
+    """M matches by instant: what results are made from."""
 
-    slot: Positions
-    instant: Positions
-    ts: Positions  # int64[n, M]
-    te: Positions
-    is_open: npt.NDArray[np.bool_]  # te lies beyond the match's instant
+    ends: Positions  # int64[2n + 2, M]: every symbol's ts, every symbol's te, instants, slots
+    is_over: npt.NDArray[np.uint8]  # [n, M / 8]: bits, set where te does not lie beyond the match's instant
     states: tuple[States, ...]
+
+    @property
+    def size(self) -> int:
+        """M."""
+        return len(self.ends[0])
+
+    @property
+    def ts(self) -> Positions:
+        """Row i is symbol i's."""
+        return self.ends[: len(self.is_over)]
+
+    @property
+    def te(self) -> Positions:
+        """Row i is symbol i's; what lies beyond the match's instant is not told."""
+        return self.ends[len(self.is_over) : -2]
+
+    @property
+    def instant(self) -> Positions:
+        """When each match became certain."""
+        instant: Positions = self.ends[-2]
+        return instant
+
+    @property
+    def slot(self) -> Positions:
+        """The partition of each match, as a position among the step's."""
+        slot: Positions = self.ends[-1]
+        return slot
+
+    @property
+    def is_open(self) -> npt.NDArray[np.bool_]:
+        """Whether te lies beyond the match's instant."""
+        is_open: npt.NDArray[np.bool_] = self.te > self.instant
+        return is_open
 
 
 class SymbolValues(NamedTuple):
@@ -107,9 +137,9 @@ class Engine:
         self._plain_work = self._work[:]
         self._n_unseen, self._look_after = 0, _FIRST_LOOK
         self._plan_changed()
-        none, no_ends = np.empty(0, np.int64), np.empty((self.n_symbols, 0), np.int64)
         self.no_states = tuple(spec.empty() for spec in self.aggregates)
-        self._nothing_found = Found(none, none, no_ends, no_ends, no_ends.astype(bool), self.no_states)
+        no_ends = np.empty((2 * self.n_symbols + 2, 0), np.int64)
+        self._nothing_found = Found(no_ends, np.empty((self.n_symbols, 0), np.uint8), self.no_states)
 
     def nothing_known(self, n_slots: int) -> Known:
         """Partitions never seen before."""
@@ -136,29 +166,29 @@ class Engine:
         if self._n_unseen >= self._look_after:
             return self._step_planned(given, known, n_events)
         everything = (
-            given.rows[:], known.slots[:], known.entries[:], self._plain_spec,
+            given.rows[:], known.state, known.kept, known.offset, self._plain_spec,
             self._full, self._deltas, self._plain_work
         )  # fmt: skip
         if not self.has_aggregates:
-            slots, kept, (slot, instant, ts, te, is_open) = advance_plainly(*everything)
-            found = Found(slot, instant, ts, te, is_open, self.no_states)
-            return found, Known(Slots(*slots), Entries(*kept), known.carry)
-        plain_runs, slots, kept, column, ends = advance(*everything)
-        runs = Runs(*plain_runs)
-        found = self._found(given, runs, known, ends) if len(ends[1]) else self._nothing_found
-        return found, self._kept(given, runs, Slots(*slots), known, kept, column)
+            (state, kept, offset), ends, is_over = advance_plainly(*everything)
+            return Found(ends, is_over, self.no_states), Known(state, kept, offset, known.carry)
+        plain_runs, (state, kept, offset), column, pick, ends, is_over = advance(*everything)
+        runs, found = Runs(*plain_runs), self._nothing_found
+        if len(pick):
+            found = self._found(given, runs, known, pick, Found(ends, is_over, ()))
+        return found, Known(state, kept, offset, self._carried(given, runs, known, kept[0], column))
 
     def _step_planned(self, given: Input, known: Known, n_events: int) -> tuple[Found, Known]:
         """A step before whose join the planner takes a look."""
-        before = known.slots.horizon
-        runs, slots = self._situated(given.rows, known)
+        before = known.horizon
+        runs, state = self._situated(given.rows, known)
         self._plan([runs], self._n_unseen)
         if self.n_visited == 0:  # nothing was joined yet: all but the sizes is a guess
             self._try([runs], before, n_events)
-        orders = self._orders_for(runs, len(known.entries.ts))
+        orders = self._orders_for(runs, known.n_entries)
         step = (before, 0, len(before), 1, 0)
         matches = range_join(runs[:], self._plain_spec, orders, step, self._plain_work)
-        return self.values(given, runs, known, matches), self.keep(given, runs, slots, known)
+        return self.values(given, runs, known, matches), self.keep(given, runs, state, known)
 
     def _orders_for(self, runs: Runs, n_old: int) -> Positions:
         return self._full if is_mostly_new(runs[:], n_old) else self._deltas
@@ -176,7 +206,7 @@ class Engine:
         rows = given.rows
         groups = [(0, known.n_slots)]
         if n_threads > 1 and known.n_slots > 1:
-            groups = cut_evenly(np.diff(rows.offset) + np.diff(known.entries.offset) + 1, n_threads)
+            groups = cut_evenly(np.diff(rows.offset) + np.diff(known.offset) + 1, n_threads)
         share = n_threads if len(groups) == 1 else 1
         parts = [(first, *_group(given, known, first, last)) for first, last in groups]
         derived = self._crew.run(self.derive, [(part.rows, of_part, share) for _, part, of_part in parts])
@@ -187,7 +217,7 @@ class Engine:
         n_events = sum(len(piece.given.rows.time) for piece in pieces)
         several = [piece.derived.runs for piece in pieces]
         self._plan(several, n_events)
-        self._try(several, pieces[0].known.slots.horizon, n_events)
+        self._try(several, pieces[0].known.horizon, n_events)
         return [(piece,) for piece in pieces]
 
     def _try(self, several: Sequence[Runs], before: Positions, n_events: int) -> None:
@@ -208,28 +238,27 @@ class Engine:
 
     def _match_only(self, piece: Piece) -> tuple[Found, Work]:
         known, runs = piece.known, piece.derived.runs
-        matches, work = self._join(runs, known.slots.horizon, len(known.entries.ts), piece.share)
+        matches, work = self._join(runs, known.horizon, known.n_entries, piece.share)
         return self.values(piece.given, runs, known, matches), work
 
     def _match_and_keep(self, piece: Piece) -> tuple[Found, Known, Work]:
         found, work = self._match_only(piece)
-        runs, slots = piece.derived
-        return found, self.keep(piece.given, runs, slots, piece.known), work
+        return found, self.keep(piece.given, *piece.derived, piece.known), work
 
     def derive(self, rows: Rows, known: Known, n_threads: int = 1) -> Derived:
         """Situations of the rows, those carried over first; admissible instants set (SEM 2)."""
-        slots, entries, n_rows = known.slots, known.entries, len(rows.time)
+        n_rows = len(rows.time)
         if n_threads == 1 or known.n_slots > 1 or n_rows < n_threads:
             return self._situated(rows, known)
         nothing = self.nothing_known(1)
         chunks = cut_evenly(np.ones(n_rows, np.int64), n_threads)
         work = [(rows, self.spec, known, nothing, begin, end) for begin, end in chunks]
         runs, mask = stitch(self._crew.run(derive_chunk, work), [begin for begin, _ in chunks])
-        return Derived(runs, settle(rows, runs, slots, entries, self.spec, mask))
+        return Derived(runs, settle(rows, runs, known.slots, known.entries, self.spec, mask))
 
     def _situated(self, rows: Rows, known: Known) -> Derived:
-        runs, slots = situate(rows[:], known.slots[:], known.entries[:], self._plain_spec)
-        return Derived(Runs(*runs), Slots(*slots))
+        runs, state = situate(rows[:], known.state, known.kept, known.offset, self._plain_spec)
+        return Derived(Runs(*runs), state)
 
     def match(self, runs: Runs, before: Positions, n_old: int = 0, n_events: int = 1) -> Matches:
         """All matches with an instant after `before`, one for each slot; `n_old` situations are not new."""
@@ -301,22 +330,10 @@ class Engine:
             for total, part in zip(self._work, work, strict=True):
                 total += part
 
-    def keep(self, given: Input, runs: Runs, slots: Slots, known: Known) -> Known:
-        """What later steps need of the runs (SEM 8.4)."""
-        return self._kept(given, runs, slots, known, *retain(runs[:], self._plain_spec, slots.horizon))
-
-    def _kept(
-        self,
-        given: Input,
-        runs: Runs,
-        slots: Slots,
-        known: Known,
-        kept: tuple[Positions, ...],
-        column: Positions,
-    ) -> Known:
-        """What `retain` gave back, with the aggregates of it."""
-        entries = Entries(*kept)
-        return Known(slots, entries, self._carried(given, runs, known, entries.symbol, column))
+    def keep(self, given: Input, runs: Runs, state: Positions, known: Known) -> Known:
+        """What later steps need of the runs (SEM 8.4); `state` is the slots' afterwards."""
+        kept, offset, column = retain(runs[:], self._plain_spec, state[0])
+        return Known(state, kept, offset, self._carried(given, runs, known, kept[0], column))
 
     def _carried(
         self, given: Input, runs: Runs, known: Known, symbols: Positions, column: Positions
@@ -334,20 +351,22 @@ class Engine:
 
     def values(self, given: Input, runs: Runs, known: Known, matches: Matches) -> Found:
         """Endpoints and aggregates of matches, in order of their instants."""
-        return by_instant(self._found(given, runs, known, endpoints(runs[:], matches)))
+        ends, is_over = endpoints(runs[:], matches)
+        return by_instant(self._found(given, runs, known, matches.pick, Found(ends, is_over, ())))
 
-    def _found(self, given: Input, runs: Runs, known: Known, ends: tuple[npt.NDArray[Any], ...]) -> Found:
-        """What `endpoints` gave back, with the aggregates of it."""
-        pick, slot, instant, ts, te, is_open = ends
+    def _found(self, given: Input, runs: Runs, known: Known, pick: Positions, found: Found) -> Found:
+        """Matches of these situations, with the aggregates of them."""
         states = list(self.no_states)
         for symbol, spec in enumerate(self.aggregates):
             if spec:
-                column, still = pick[:, symbol], is_open[symbol]
+                column, still = pick[:, symbol], found.te[symbol] > found.instant
                 until = runs.last_row[symbol, column]
                 if bool(still.any()):
-                    until[still] = rows_at(given.rows.time, given.rows.offset, slot[still], instant[still])
+                    until[still] = rows_at(
+                        given.rows.time, given.rows.offset, found.slot[still], found.instant[still]
+                    )
                 states[symbol] = self._states(symbol, given, runs, known, column, until)
-        return Found(slot, instant, ts, te, is_open, tuple(states))
+        return found._replace(states=tuple(states))
 
     def situations(
         self, given: Input, runs: Runs, known: Known, symbol: int
@@ -387,28 +406,23 @@ def _group(given: Input, known: Known, first: int, last: int) -> tuple[Input, Kn
     """Slots [first, last) of a step: offsets are cut, what they point to stays as it is."""
     if first == 0 and last == known.n_slots:
         return given, known
-    rows, slots, entries = given.rows, known.slots, known.entries
-    return (
-        given._replace(rows=rows._replace(offset=rows.offset[first : last + 1])),
-        known._replace(
-            slots=Slots(slots.horizon[first:last], slots.mask[first:last], slots.raw_end[:, first:last]),
-            entries=entries._replace(offset=entries.offset[first : last + 1]),
-        ),
-    )
+    rows = given.rows._replace(offset=given.rows.offset[first : last + 1])
+    state = np.ascontiguousarray(known.state[:, first:last])
+    return given._replace(rows=rows), known._replace(state=state, offset=known.offset[first : last + 1])
 
 
 def _shifted(found: Found, by: int) -> Found:
-    return found if by == 0 else found._replace(slot=found.slot + by)
+    if by:
+        found.ends[-1] += by
+    return found
 
 
 def _merged(several: Sequence[Found]) -> Found:
     """The matches of several groups, by instant."""
     if len(several) == 1:
         return several[0]
-    *arrays, states = zip(*several, strict=True)
-    slot, instant, ts, te, is_open = (np.concatenate(parts, axis=-1) for parts in arrays)
-    merged = tuple(States.concat(parts) for parts in zip(*states, strict=True))
-    return by_instant(Found(slot, instant, ts, te, is_open, merged))
+    merged = tuple(States.concat(parts) for parts in zip(*(found.states for found in several), strict=True))
+    return by_instant(_found_of(np.concatenate([found.ends for found in several], axis=1), merged))
 
 
 def by_instant(found: Found) -> Found:
@@ -416,14 +430,12 @@ def by_instant(found: Found) -> Found:
     if is_ascending(found.instant):
         return found
     order = np.argsort(found.instant, kind="stable")
-    return Found(
-        found.slot[order],
-        found.instant[order],
-        found.ts[:, order],
-        found.te[:, order],
-        found.is_open[:, order],
-        tuple(states.take(order) for states in found.states),
-    )
+    return _found_of(found.ends.take(order, 1), tuple(states.take(order) for states in found.states))
+
+
+def _found_of(ends: Positions, states: tuple[States, ...]) -> Found:
+    n = len(ends) // 2 - 1
+    return Found(ends, np.packbits(ends[n:-2] <= ends[-2], axis=1, bitorder="little"), states)
 
 
 def attribute_states(engine: Engine, columns: dict[str, pa.Array], n_rows: int) -> tuple[States, ...]:

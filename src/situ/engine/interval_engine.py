@@ -126,9 +126,11 @@ class IntervalEngine(Engine):
 
     def interval_values(self, step: IntervalStep, matches: Matches) -> Found:
         """Endpoints and attributes: those of the latest row with an instant <= the match's (SEM 6.2)."""
-        pick, slot, instant, ts, te, is_open = endpoints(step.runs[:], matches)
-        states = (self._attributes(step, i, pick[:, i], is_open[i]) for i in range(self.n_symbols))
-        return by_instant(Found(slot, instant, ts, te, is_open, tuple(states)))
+        ends, is_over = endpoints(step.runs[:], matches)
+        found = Found(ends, is_over, ())
+        is_open = found.is_open
+        states = (self._attributes(step, i, matches.pick[:, i], is_open[i]) for i in range(self.n_symbols))
+        return by_instant(found._replace(states=tuple(states)))
 
     def interval_situations(self, step: IntervalStep, symbol: int, column: Positions) -> SymbolValues:
         """A symbol's intervals at these columns, as all rows together have them."""

@@ -33,11 +33,12 @@ def range_join(runs: _Arrays, spec: tuple[Any, ...], orders: Any, step: Any, wor
 
 
 def endpoints(runs: _Arrays, matches: Matches) -> _Arrays:
-    """Matches with each symbol's ts and te, as `kernels.advance.endpoints` gives them."""
+    """Instants and each symbol's ts and te, as `kernels.advance.endpoints` gives them."""
     size, n = matches.pick.shape
-    ts, te, is_open = (np.empty((n, size), kind) for kind in (np.int64, np.int64, np.bool_))
-    fill_endpoints(runs, matches.pick, matches.instant, ts, te, is_open)
-    return *matches, ts, te, is_open
+    ends = np.empty((2 * n + 2, size), np.int64)
+    is_over = np.zeros((n, (size + 7) >> 3), np.uint8)
+    fill_endpoints(runs, matches, ends, is_over)
+    return ends, is_over
 
 
 def _room(size: int, n: int) -> _Arrays:

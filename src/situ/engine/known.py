@@ -20,88 +20,96 @@ Positions = npt.NDArray[np.int64]
 class Known(NamedTuple):
     """K partitions: their slots, the situations kept of them, and those situations' aggregates.
 
-    `carry[i]` holds one state for each entry of symbol i, in the order of the entries.
+    `state` and `kept` hold the rows of `Slots` and `Entries`, contiguous, as kernels take them.
+    `carry[i]` holds one aggregate state for each entry of symbol i, in the order of the entries.
     """
 
-    slots: Slots
-    entries: Entries
+    state: Positions  # int64[2 + R, K]
+    kept: Positions  # int64[4 + P, E]
+    offset: Positions  # int64[K + 1]
     carry: tuple[States, ...]
+
+    @classmethod
+    def of(cls, slots: Slots, entries: Entries, carry: tuple[States, ...]) -> Known:
+        """From arrays of their own."""
+        state = np.concatenate([[slots.horizon, slots.mask.view(np.int64)], slots.raw_end])
+        rows = [entries.symbol, entries.ts, entries.te, entries.admissible]
+        return cls(state, np.concatenate([rows, entries.verdict]), entries.offset, carry)
 
     @classmethod
     def nothing(cls, n_slots: int, spec: Spec, aggregates: Sequence[AggregateSpec]) -> Known:
         """Partitions never seen before."""
-        none = np.empty(0, np.int64)
-        return cls(
-            Slots(
-                np.full(n_slots, LONG_AGO, np.int64),
-                np.zeros(n_slots, np.uint64),
-                np.full((len(spec.ending), n_slots), LONG_AGO, np.int64),
-            ),
-            Entries(
-                none,
-                none,
-                none,
-                none,
-                np.empty((len(spec.followed), 0), np.int64),
-                np.zeros(n_slots + 1, np.int64),
-            ),
-            tuple(own.empty() for own in aggregates),
-        )
+        state = np.full((2 + len(spec.ending), n_slots), LONG_AGO)
+        state[1] = 0  # no condition held
+        kept = np.empty((4 + len(spec.followed), 0), np.int64)
+        return cls(state, kept, np.zeros(n_slots + 1, np.int64), tuple(own.empty() for own in aggregates))
 
     @property
     def n_slots(self) -> int:
         """K."""
-        return len(self.slots.horizon)
+        return len(self.offset) - 1
+
+    @property
+    def n_entries(self) -> int:
+        """E."""
+        return len(self.kept[0])
+
+    @property
+    def horizon(self) -> Positions:
+        """How far each slot has come."""
+        horizon: Positions = self.state[0]
+        return horizon
+
+    @property
+    def slots(self) -> Slots:
+        """The rows of `state` by their names."""
+        return Slots(self.state[0], self.state[1].view(np.uint64), self.state[2:])
+
+    @property
+    def entries(self) -> Entries:
+        """The rows of `kept` by their names."""
+        kept = self.kept
+        return Entries(kept[0], kept[1], kept[2], kept[3], kept[4:], self.offset)
 
     def select(self, chosen: Positions) -> Known:
         """The partitions at these positions, in this order."""
-        slots, entries = self.slots, self.entries
         if len(chosen) == self.n_slots and (
             len(chosen) == 1 or bool((chosen == np.arange(self.n_slots)).all())
         ):
             return self
-        positions, offset = ranges(entries.offset, chosen)
+        positions, offset = ranges(self.offset, chosen)
         return Known(
-            Slots(slots.horizon[chosen], slots.mask[chosen], slots.raw_end[:, chosen]),
-            _entries_at(entries, positions, offset),
-            self._carry_at(positions),
+            self.state.take(chosen, 1), self.kept.take(positions, 1), offset, self._carry_at(positions)
         )
 
     def cut(self, borders: Positions) -> list[Known]:
         """The partitions between each two borders, group by group."""
-        slots, entries = self.slots, self.entries
-        at = entries.offset[borders]
+        at, symbol = self.offset[borders], self.kept[0]
         places = [  # of the groups' first entries in `carry`
-            np.concatenate([[0], np.cumsum(entries.symbol == i)])[at] if states.components else at
+            np.concatenate([[0], np.cumsum(symbol == i)])[at] if states.components else at
             for i, states in enumerate(self.carry)
         ]
-        groups = []
-        for n, (begin, end) in enumerate(pairwise(borders)):
-            own, mine = slice(begin, end), slice(at[n], at[n + 1])
-            groups.append(
-                Known(
-                    Slots(slots.horizon[own], slots.mask[own], slots.raw_end[:, own]),
-                    _entries_at(entries, mine, entries.offset[begin : end + 1] - at[n]),
-                    tuple(
-                        states.take(np.arange(of[n], of[n + 1])) if states.components else states
-                        for states, of in zip(self.carry, places, strict=True)
-                    ),
-                )
+        return [
+            Known(
+                np.ascontiguousarray(self.state[:, begin:end]),
+                np.ascontiguousarray(self.kept[:, at[n] : at[n + 1]]),
+                self.offset[begin : end + 1] - at[n],
+                tuple(
+                    states.take(np.arange(of[n], of[n + 1])) if states.components else states
+                    for states, of in zip(self.carry, places, strict=True)
+                ),
             )
-        return groups
+            for n, (begin, end) in enumerate(pairwise(borders))
+        ]
 
     def keep_entries(self, keep: npt.NDArray[np.bool_]) -> Known:
         """The same partitions with only these of their entries."""
-        entries = self.entries
         positions = np.flatnonzero(keep)
-        return Known(
-            self.slots,
-            _entries_at(entries, positions, np.concatenate([[0], np.cumsum(keep)])[entries.offset]),
-            self._carry_at(positions),
-        )
+        offset = np.concatenate([[0], np.cumsum(keep)])[self.offset]
+        return Known(self.state, self.kept.take(positions, 1), offset, self._carry_at(positions))
 
     def _carry_at(self, positions: Positions) -> tuple[States, ...]:
-        symbols = self.entries.symbol[positions]
+        symbols = self.kept[0, positions]
         return tuple(
             states if not states.components else states.take(self.ordinals(i)[positions[symbols == i]])
             for i, states in enumerate(self.carry)
@@ -109,7 +117,7 @@ class Known(NamedTuple):
 
     def ordinals(self, symbol: int) -> Positions:
         """For each entry: how many entries of `symbol` stand before it, which is its place in `carry`."""
-        own = self.entries.symbol == symbol
+        own = self.kept[0] == symbol
         before: Positions = np.cumsum(own) - own
         return before
 
@@ -118,41 +126,16 @@ class Known(NamedTuple):
         """The partitions of several, one after the other."""
         if len(several) == 1:
             return several[0]
-        slots = [known.slots for known in several]
-        entries = [known.entries for known in several]
-        shifts = np.cumsum([0] + [len(e.ts) for e in entries])
-        offset = [e.offset[:-1] + shift for e, shift in zip(entries, shifts, strict=False)] + [shifts[-1:]]
+        shifts = np.cumsum([0] + [known.n_entries for known in several])
+        offsets = [known.offset[:-1] + shift for known, shift in zip(several, shifts, strict=False)]
         return Known(
-            Slots(
-                np.concatenate([s.horizon for s in slots]),
-                np.concatenate([s.mask for s in slots]),
-                np.concatenate([s.raw_end for s in slots], axis=1),
-            ),
-            Entries(
-                np.concatenate([e.symbol for e in entries]),
-                np.concatenate([e.ts for e in entries]),
-                np.concatenate([e.te for e in entries]),
-                np.concatenate([e.admissible for e in entries]),
-                np.concatenate([e.verdict for e in entries], axis=1),
-                np.concatenate(offset),
-            ),
+            np.concatenate([known.state for known in several], axis=1),
+            np.concatenate([known.kept for known in several], axis=1),
+            np.concatenate([*offsets, shifts[-1:]]),
             tuple(States.concat(states) for states in zip(*(known.carry for known in several), strict=True)),
         )
 
     @property
     def nbytes(self) -> int:
         """Memory of the arrays."""
-        arrays = (*self.slots, *self.entries)
-        return sum(a.nbytes for a in arrays) + sum(s.nbytes for s in self.carry)
-
-
-def _entries_at(entries: Entries, which: Positions | slice, offset: Positions) -> Entries:
-    """Some of the entries, as those of partitions that begin at `offset`."""
-    return Entries(
-        entries.symbol[which],
-        entries.ts[which],
-        entries.te[which],
-        entries.admissible[which],
-        entries.verdict[:, which],
-        offset,
-    )
+        return self.state.nbytes + self.kept.nbytes + self.offset.nbytes + sum(s.nbytes for s in self.carry)

@@ -90,7 +90,7 @@ class Operator:
             return self._results.empty
         if self._is_simple:
             known = self._store.read(SLOT_0)
-            if goes_on(rows.time, known.slots.horizon, self._complete):
+            if goes_on(rows.time, known.horizon, self._complete):
                 return self._step(SLOT_0, prepare.in_order(self.engine, rows), known)
         if rows.keys:
             rows = rows._replace(codes=self._store.slots_of(rows.keys)[rows.codes], keys=[])
@@ -239,7 +239,7 @@ class Operator:
             is_late = rows.time < self._complete
             return is_late if is_late.any() else None
         slots, codes = self._store.dense(rows.codes)
-        horizons = self._store.read(slots).slots.horizon
+        horizons = self._store.read(slots).horizon
         if not is_any_late(rows.time, codes, horizons, self._complete):
             return None
         horizon = horizons[codes]
@@ -278,13 +278,13 @@ class Operator:
     def _step(self, slots: Positions, given: Input, known: Known) -> pa.Table:
         """Step these partitions, of which so much is known."""
         found, known = self.engine.step(given, known)
-        if len(known.entries.ts) >= self._prune_at:
+        if known.n_entries >= self._prune_at:
             known = prune(known, self.engine.spec)
-            self._prune_at = max(_PRUNE_FROM, 2 * len(known.entries.ts))
+            self._prune_at = max(_PRUNE_FROM, 2 * known.n_entries)
         self._store.write(slots, known)
-        if not len(found.instant):
+        if not found.size:
             return self._results.empty
-        return self._results.table(found, self._store.keys(slots[found.slot]))
+        return self._results.table(found, self._store.keys(slots, found.slot))
 
     def _sweep(self) -> None:
         """Purge silent partitions, and forget those of which nothing is left (SEM 8.5)."""

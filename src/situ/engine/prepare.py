@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -13,14 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from situ.engine.core import Engine, Input, attribute_states
-from situ.engine.expressions import Compiled, compile_expression
+from situ.engine.expressions import compile_expression
 from situ.engine.kernels.bits import set_where_true
 from situ.engine.kernels.layout import Rows
-from situ.engine.kernels.memory import read_batch
 from situ.engine.kernels.order import ascends, ascends_as_is, group, last_of_each_instant, move_to_slots
 from situ.engine.keys import Codes, encode
 from situ.engine.options import Options
-from situ.engine.schema import Ticks, are_ticks, check_reserved, ticks_reader
+from situ.engine.reader import BatchReader, Condition, Mask
+from situ.engine.schema import Bits, check_reserved, ticks_reader
 from situ.errors import DataError
 from situ.language.ast import Expression
 from situ.language.binder import BoundQuery
@@ -28,11 +27,6 @@ from situ.language.binder import BoundQuery
 _ALL_VALID = np.empty(0, np.uint8)
 _ALL_VALID.flags.writeable = False  # like the memory of Arrow arrays: one kernel serves both
 _ONE_ROW = np.array([0, 1])
-_SMALL = 1 << 14  # rows of a batch whose columns are read at once
-
-Mask = npt.NDArray[np.unsignedinteger]
-_address_in = ctypes.pythonapi.PyCapsule_GetPointer
-_address_in.restype, _address_in.argtypes = ctypes.c_size_t, [ctypes.py_object, ctypes.c_char_p]
 
 
 class Prepared(NamedTuple):
@@ -77,24 +71,18 @@ class Preparer:
             )
         self.conditions = compiled_conditions(bound, schema, options)
         self._positions = {name: at for at, name in enumerate(schema.names)}
-        time_type = schema.field(bound.time.name).type
-        self._to_ticks = ticks_reader(time_type, bound.time.name)
-        self._has_ticks = are_ticks(time_type)
-        columns = [(compiled, bits) for compiled, bits in self.conditions if compiled.is_bare]
-        self._computed = [(compiled, bits) for compiled, bits in self.conditions if not compiled.is_bare]
-        self._time_at = self._positions[bound.time.name]
-        self._columns_at = np.array([self._positions[c.columns[0]] for c, _ in columns], np.int64)
-        self._column_bits = np.array([bits for _, bits in columns], self.mask_type)
+        self._to_ticks = ticks_reader(schema.field(bound.time.name).type, bound.time.name)
+        self._reader = BatchReader(schema, bound.time.name, self.conditions, self.mask_type)
 
     def __call__(self, table: pa.Table | pa.RecordBatch) -> Prepared:
         """Rows that are events, in input order."""
         bound = self.bound
         table = self._chosen(table)
-        small = self._read_at_once(table) if table.num_rows <= _SMALL else None
-        if small is not None:
+        at_once = self._reader(table)
+        if at_once is not None:
+            time, mask = at_once
             columns = Columns(table, self._positions)
-            time, mask = small
-            add_where_true(mask, self._computed, columns)
+            add_where_true(mask, self._reader.others, columns)
         else:
             columns = self._timed(table)
             time = self._to_ticks(columns[bound.time.name])
@@ -108,18 +96,6 @@ class Preparer:
             {column.name: columns[column.name] for column in bound.attributes},
             [columns[column.name] for column in bound.ties],
         )
-
-    def _read_at_once(self, table: pa.Table | pa.RecordBatch) -> tuple[Ticks, Mask] | None:
-        """Time and boolean columns without an object for each, where that is possible.
-
-        In a small batch such objects cost more than all else.
-        """
-        if not self._has_ticks or not isinstance(table, pa.RecordBatch) or not table.num_rows:
-            return None
-        _, batch = table.__arrow_c_array__()
-        address = _address_in(batch, b"arrow_array")
-        time, mask, is_whole = read_batch(address, self._time_at, self._columns_at, self._column_bits)
-        return (time, mask) if is_whole else None
 
     def waiting_types(self, schema: pa.Schema) -> tuple[dict[str, pa.DataType], list[pa.DataType]]:
         """Types of the attribute and tie columns that prepared rows carry."""
@@ -184,7 +160,7 @@ class Columns(dict[str, pa.Array]):
         return column
 
 
-def compiled_conditions(bound: BoundQuery, schema: pa.Schema, options: Options) -> list[tuple[Compiled, int]]:
+def compiled_conditions(bound: BoundQuery, schema: pa.Schema, options: Options) -> list[Condition]:
     """Each condition once, with the bits of the symbols it defines."""
     bits: dict[Expression, int] = {}
     for i, symbol in enumerate(bound.query.symbols):
@@ -197,7 +173,7 @@ def compiled_conditions(bound: BoundQuery, schema: pa.Schema, options: Options) 
 
 
 def mask_of(
-    conditions: Sequence[tuple[Compiled, int]], columns: Columns, mask_type: np.dtype[np.unsignedinteger]
+    conditions: Sequence[Condition], columns: Columns, mask_type: np.dtype[np.unsignedinteger]
 ) -> Mask:
     """Bit i set in each row where condition i holds."""
     mask = np.zeros(columns.n_rows, mask_type)
@@ -205,31 +181,36 @@ def mask_of(
     return mask
 
 
-def add_where_true(mask: Mask, conditions: Sequence[tuple[Compiled, int]], columns: Columns) -> None:
+def add_where_true(mask: Mask, conditions: Sequence[Condition], columns: Columns) -> None:
     """Set the bits of the conditions that hold in each row."""
     for condition, bits in conditions:
-        values = condition(columns, columns.n_rows)
-        first, skip = divmod(values.offset, 8)
-        validity, bitmap = values.buffers()
-        if bitmap is None:
-            continue  # no rows, or nothing but nulls
-        bitmap = np.frombuffer(bitmap, np.uint8, offset=first)
-        valid = _ALL_VALID
-        if validity is not None and values.null_count:
-            valid = np.frombuffer(validity, np.uint8, offset=first)
-        set_where_true(mask, bitmap, valid, skip, mask.dtype.type(bits))
+        values, valid, skip = _bitmaps(condition(columns, columns.n_rows))
+        if values is not None:
+            set_where_true(mask, values, _ALL_VALID if valid is None else valid, skip, mask.dtype.type(bits))
 
 
-def truths(array: pa.Array) -> npt.NDArray[np.uint8]:
+def truths(array: pa.Array) -> Bits:
     """1 where a boolean array is true, 0 where it is false or null (SEM 1.5)."""
-    first, skip = divmod(array.offset, 8)
-    validity, values = array.buffers()
-    size = skip + len(array)
-    bits = np.frombuffer(values, np.uint8, offset=first) if values is not None else np.zeros(0, np.uint8)
-    if validity is not None and array.null_count:
-        valid = np.frombuffer(validity, np.uint8, offset=first)
+    bits, valid, skip = _bitmaps(array)
+    if bits is None:
+        return np.zeros(len(array), np.uint8)
+    if valid is not None:
         bits = bits[: len(valid)] & valid[: len(bits)]
-    return np.unpackbits(bits, count=size, bitorder="little")[skip:]
+    return np.unpackbits(bits, count=skip + len(array), bitorder="little")[skip:]
+
+
+def _bitmaps(array: pa.Array) -> tuple[Bits | None, Bits | None, int]:
+    """A boolean array's values and validity from the byte of its first bit on, and that bit's place in it.
+
+    No values: no rows, or nothing but nulls, which may be an array of nulls that has no values at all.
+    No validity: nothing is null.
+    """
+    first, skip = divmod(array.offset, 8)
+    if array.null_count == len(array):
+        return None, None, skip
+    validity, values = array.buffers()
+    bits = np.frombuffer(values, np.uint8, offset=first)
+    return bits, np.frombuffer(validity, np.uint8, offset=first) if array.null_count else None, skip
 
 
 def arrange(

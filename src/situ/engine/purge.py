@@ -14,7 +14,7 @@ from situ.engine.known import Known
 
 def prune(known: Known, spec: Spec) -> Known:
     """Without closed situations that the pattern rules out for every match to come."""
-    if not len(known.entries.ts) or len(spec.relations) == 1:
+    if not known.n_entries or len(spec.relations) == 1:
         return known
     keep = useful(known.entries, spec)
     return known if keep.all() else known.keep_entries(keep)
@@ -26,14 +26,14 @@ def purge(known: Known, spec: Spec, complete: int) -> tuple[Known, npt.NDArray[n
     A partition is forgotten when nothing of it is kept and either no condition holds (a later row
     begins afresh with the same results) or `forget_after` has passed it.
     """
-    oldest = oldest_kept_each(np.maximum(known.slots.horizon, minus(complete, 1)), spec.within)
-    entries = known.entries
+    slots, entries = known.slots, known.entries
+    oldest = oldest_kept_each(np.maximum(slots.horizon, minus(complete, 1)), spec.within)
     keep = entries.ts >= np.repeat(oldest, np.diff(entries.offset))
     if not keep.all():
         known = known.keep_entries(keep)
-    nothing_kept = np.diff(known.entries.offset) == 0
-    ends_passed = (known.slots.raw_end < oldest).all(axis=0)
-    forgotten = (known.slots.mask == 0) & ends_passed
+    nothing_kept = np.diff(known.offset) == 0
+    ends_passed = (slots.raw_end < oldest).all(axis=0)
+    forgotten = (slots.mask == 0) & ends_passed
     if spec.forget_after != UNBOUNDED:
-        forgotten |= known.slots.horizon < minus(complete, spec.forget_after)
-    return known, nothing_kept & forgotten & (known.slots.horizon < complete)
+        forgotten |= slots.horizon < minus(complete, spec.forget_after)
+    return known, nothing_kept & forgotten & (slots.horizon < complete)

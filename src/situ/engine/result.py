@@ -103,9 +103,9 @@ class Results:
 
     def table(self, found: Found, keys: Sequence[pa.Array]) -> pa.Table:
         """The rows of these matches; `keys` are the partition values of each match."""
-        if not len(found.instant):
+        if not found.size:
             return self.empty
-        if self._sheets is not None and len(found.instant) <= self._sheets.size:
+        if self._sheets is not None and found.size <= self._sheets.size:
             return self._sheets.table(found)
         items = self.items(found)
         columns = [*keys, *(compiled(items) for _, compiled in self._returns), self.times(found.instant)]
@@ -123,7 +123,7 @@ class Results:
         if "ts" in self._functions:
             ends["ts"] = self._write_ticks(found.ts, None)
         if "te" in self._functions:
-            ends["te"] = self._write_ticks(found.te, found.is_open)
+            ends["te"] = self._write_ticks(found.te, found.is_over)
         return {
             name: ends[function][symbol] if function in ends else self._item(i, symbol, function, found)
             for i, (name, symbol, function) in enumerate(self._items)

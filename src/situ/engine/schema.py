@@ -13,7 +13,8 @@ from situ.errors import DataError
 from situ.language.binder import Column, Schema
 
 Ticks = npt.NDArray[np.int64]
-TicksWriter = Callable[[Ticks, npt.NDArray[np.bool_] | None], list[pa.Array]]
+Bits = npt.NDArray[np.uint8]
+TicksWriter = Callable[[Ticks, Bits | None], list[pa.Array]]
 
 _SPARK_NAMES = {
     pa.int8(): "tinyint",
@@ -150,28 +151,41 @@ def from_ticks(ticks: Ticks, kind: pa.DataType, null: npt.NDArray[np.bool_] | No
 
 
 def one_column(write: TicksWriter, ticks: Ticks, null: npt.NDArray[np.bool_] | None = None) -> pa.Array:
-    """What a `ticks_writer` makes of a single row."""
-    return write(ticks.reshape(1, -1), None if null is None else null.reshape(1, -1))[0]
+    """What a `ticks_writer` makes of a single row; null where `null` says so."""
+    valid = None if null is None else np.packbits(~null, bitorder="little").reshape(1, -1)
+    return write(ticks.reshape(1, -1), valid)[0]
 
 
 def ticks_writer(kind: pa.DataType) -> TicksWriter:
     """A function that makes columns of one type from the rows of an int64[n, M] of ticks.
 
-    Columns that hold ticks as they are share the array's memory: to make them costs the same for all sizes.
+    Where bits are given, row by row, a value is null if its bit is 0. Columns that hold ticks as they are
+    share the array's memory: to make them costs the same for all sizes.
     """
     if not are_ticks(kind):
-        return lambda ticks, null: [
-            _converted(row, kind, None if null is None else null[i]) for i, row in enumerate(ticks)
+        return lambda ticks, valid: [
+            _converted(row, kind, None if valid is None else _nulls(valid[i], len(row)))
+            for i, row in enumerate(ticks)
         ]
     make, in_memory = pa.Array.from_buffers, pa.py_buffer
 
-    def write(ticks: Ticks, null: npt.NDArray[np.bool_] | None) -> list[pa.Array]:
+    def write(ticks: Ticks, valid: Bits | None) -> list[pa.Array]:
         n, size = ticks.shape
-        valid = None if null is None else in_memory(np.packbits(~null, bitorder="little"))
-        buffers = [valid, in_memory(np.ascontiguousarray(ticks))]
-        return [make(kind, size, buffers, -1, i * size) for i in range(n)]
+        values = in_memory(np.ascontiguousarray(ticks))
+        if valid is None:
+            return [make(kind, size, [None, values], 0, i * size) for i in range(n)]
+        bits, width = in_memory(np.ascontiguousarray(valid)), valid.shape[1]
+        return [
+            make(kind, size, [bits.slice(i * width, width), values.slice(8 * i * size, 8 * size)])
+            for i in range(n)
+        ]
 
     return write
+
+
+def _nulls(valid: Bits, size: int) -> npt.NDArray[np.bool_]:
+    nulls: npt.NDArray[np.bool_] = np.unpackbits(valid, count=size, bitorder="little") == 0
+    return nulls
 
 
 def _converted(ticks: Ticks, kind: pa.DataType, null: npt.NDArray[np.bool_] | None) -> pa.Array:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from situ.engine.core import Found
 
-_BYTES = 1 << 16  # of a sheet: what a result that is kept can hold on to
+_BYTES = 100_000  # of a sheet: what a result that is kept can hold on to
 
 
 class Sheets:
@@ -29,19 +29,15 @@ class Sheets:
 
     def table(self, found: Found) -> pa.Table:
         """The matches as a table; there must be at most `size`."""
-        n, size = found.ts.shape
+        size = found.size
         if self._used + size > self.size:
             self._begin()
         first, last = self._used, self._used + size
-        ticks = self._ticks
-        ticks[:n, first:last] = found.ts
-        ticks[n:-1, first:last] = found.te
-        ticks[-1, first:last] = found.instant
-        bits = np.packbits(found.is_open, axis=1, bitorder="little")
-        first_byte, last_byte = first >> 3, (last + 7) >> 3
-        np.invert(bits, out=self._valid[:, first_byte:last_byte])
+        last_byte = (last + 7) >> 3
+        self._ticks[:, first:last] = found.ends[:-1]
+        self._valid[:, first >> 3 : last_byte] = found.is_over
         self._used = last_byte << 3  # a step's bits are bytes of its own
-        return self._table.slice(first, size)
+        return pa.Table.from_batches([self._sheet.slice(first, size)], self._schema)
 
     def _begin(self) -> None:
         """A new sheet."""
@@ -56,5 +52,6 @@ class Sheets:
             columns.append(
                 pa.Array.from_buffers(field.type, size, [bits, ticks.slice(8 * row * size, 8 * size)])
             )
-        self._table = pa.Table.from_arrays(columns, schema=self._schema)
+        # a batch, not a table: that would count nulls once for all, and slices believe what was counted
+        self._sheet = pa.RecordBatch.from_arrays(columns, schema=self._schema)
         self._used = 0

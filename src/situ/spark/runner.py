@@ -75,16 +75,16 @@ class Runner:
 
     def _run(self, given: Input, keys: Sequence[pa.Array], known: Known, goes_on: bool) -> list[pa.Table]:
         engine = self.engine
-        runs, slots = engine.derive(given.rows, known)
+        runs, state = engine.derive(given.rows, known)
         if self.task.kind == "match":
-            matches = engine.match(runs, known.slots.horizon, len(known.entries.ts), len(given.rows.time))
+            matches = engine.match(runs, known.horizon, known.n_entries, len(given.rows.time))
             found = engine.values(given, runs, known, matches)
             tables = [self.table(found, _at(keys, found.slot))]
         else:
             tables = [self._situations(i, given, runs, known, keys, goes_on) for i in range(engine.n_symbols)]
         self._known = None
         if goes_on:
-            last = engine.keep(given, runs, slots, known).select(np.array([known.n_slots - 1]))
+            last = engine.keep(given, runs, state, known).select(np.array([known.n_slots - 1]))
             if self.task.kind == "situations":  # those that are over have been reported
                 last = last.keep_entries(last.entries.te == OPEN)
             self._known = last

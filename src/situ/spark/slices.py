@@ -20,7 +20,7 @@ from situ.engine.condense import Condensed, expand, holds
 from situ.engine.core import Engine
 from situ.engine.kernels.layout import Rows, Slots
 from situ.engine.kernels.numbers import LONG_AGO, UNBOUNDED, minus
-from situ.engine.known import Positions
+from situ.engine.known import Known, Positions
 from situ.spark.join_pieces import in_time_order, joined
 from situ.spark.merge import Registry, values
 from situ.spark.pieces import pack_condensed, shuffled, unpack_condensed
@@ -64,7 +64,7 @@ def match_slice(engine: Engine, runner: Runner, one: Slice) -> Iterator[pa.Recor
     given = expand(engine, one.condensed)
     known = engine.nothing_known(1)
     slots = Slots(np.array([one.horizon]), np.array([one.mask], np.uint64), one.raw_end.reshape(-1, 1))
-    known = known._replace(slots=slots)
+    known = Known.of(slots, known.entries, known.carry)
     runs, _ = engine.derive(given.rows, known)
     matches = engine.match(runs, np.array([one.before]), 0, len(given.rows.time))
     found = engine.values(given, runs, known, matches)

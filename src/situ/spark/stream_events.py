@@ -58,7 +58,7 @@ class EventKeeper:
 
     def late(self, known: Known, rows: Prepared) -> Flags:
         """Which rows come too late where there is no watermark (SEM 8.1); codes are slots of `known`."""
-        horizon = known.slots.horizon[rows.codes]
+        horizon = known.horizon[rows.codes]
         if self.task.ties == "error" and bool((rows.time == horizon).any()):
             tied = int(rows.time[rows.time == horizon][0])
             raise DataError(
@@ -74,9 +74,9 @@ class EventKeeper:
         if self.task.kind == "match":
             found, after = engine.step(given, known)
             return Stepped(after, [found_columns(self.task, found)])
-        runs, slots = engine.derive(given.rows, known)
+        runs, state = engine.derive(given.rows, known)
         emitted = [self._closed(symbol, given, runs, known) for symbol in range(engine.n_symbols)]
-        after = engine.keep(given, runs, slots, known)
+        after = engine.keep(given, runs, state, known)
         after = after.keep_entries(after.entries.te == OPEN)  # those that are over have been reported
         return Stepped(after, emitted)
 
@@ -93,8 +93,8 @@ class EventKeeper:
         spec = self.engine.spec
         if self.task.kind == "situations" and spec.forget_after != UNBOUNDED:
             # what a forgotten history left open stays open for ever (SEM 8.5): it will not be reported
-            over = known.slots.horizon < complete - int(spec.forget_after)
-            known = known.keep_entries(~np.repeat(over, np.diff(known.entries.offset)))
+            over = known.horizon < complete - int(spec.forget_after)
+            known = known.keep_entries(~np.repeat(over, np.diff(known.offset)))
         return purge(known, spec, complete)
 
     def next_purge(self, known: Known) -> Positions:

@@ -171,7 +171,8 @@ def test_an_a_of_an_earlier_history_is_followed_by_nothing_and_hides_nothing() -
 def test_raw_ends_are_the_latest_of_each_symbol() -> None:
     rows = rows_of(["#.#.", "...#"], ["....", "...."])
     runs, _ = derive(rows, no_entries(2, 1), new_slots(2, 2), 1, np.zeros(2, np.int64), np.full(2, -1), -1)
-    ends = latest_raw_ends(runs, new_slots(2, 2), np.arange(2))
+    ends = np.empty((2, 2), np.int64)
+    latest_raw_ends(runs, new_slots(2, 2), np.arange(2), ends)
     assert ends.tolist() == [[3, LONG_AGO], [LONG_AGO, LONG_AGO]]
 
 

@@ -134,16 +134,16 @@ def test_code_of_another_signature_or_source_is_not_taken_for_ones_own(tmp_path:
 
 
 def test_a_change_of_a_source_is_noticed_by_the_kernels_that_import_it() -> None:
-    from situ.engine.kernels import jit, match, numbers, order
+    from situ.engine.kernels import bits, jit, match, numbers
 
     jit.source_stamp.cache_clear()
-    before = {module.__name__: jit.source_stamp(module.__file__) for module in (match, numbers, order)}
+    before = {module.__name__: jit.source_stamp(module.__file__) for module in (match, numbers, bits)}
     path = Path(numbers.__file__)
     original = Path.read_text
     try:
         jit.source_stamp.cache_clear()
         Path.read_text = lambda self, **options: original(self, **options) + ("#" if self == path else "")  # type: ignore[method-assign]
-        after = {module.__name__: jit.source_stamp(module.__file__) for module in (match, numbers, order)}
+        after = {module.__name__: jit.source_stamp(module.__file__) for module in (match, numbers, bits)}
     finally:
         Path.read_text = original  # type: ignore[method-assign]
         jit.source_stamp.cache_clear()

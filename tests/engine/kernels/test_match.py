@@ -46,8 +46,8 @@ def derived(example: Example) -> tuple[Engine, Runs, np.ndarray]:
     engine = Engine(bound)
     rows = Preparer(bound, example.schema, engine, Options())(example.table)
     given_rows = prepare.to_input(engine, rows, rows.codes, rows.n_slots, "last")
-    runs, slots = engine.derive(given_rows.rows, engine.nothing_known(rows.n_slots))
-    return engine, runs, slots.horizon
+    runs, state = engine.derive(given_rows.rows, engine.nothing_known(rows.n_slots))
+    return engine, runs, state[0]
 
 
 @settings(max_examples=60)

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from situ.engine.kernels.advance import by_instant, order_of
 from situ.engine.kernels.bits import set_where_true
 from situ.engine.kernels.look import ranges, rows_at
-from situ.engine.kernels.numbers import OPEN, UNBOUNDED
-from situ.engine.kernels.order import ascends, ascends_as_is, group, last_of_each_instant, move_to_slots
+from situ.engine.kernels.match import Matches
+from situ.engine.kernels.numbers import LONG_AGO, OPEN, UNBOUNDED
+from situ.engine.kernels.order import (
+    ascends,
+    ascends_as_is,
+    goes_on,
+    group,
+    last_of_each_instant,
+    move_to_slots,
+)
 from situ.engine.kernels.spread import spread
 
 pytestmark = pytest.mark.nojit
@@ -99,3 +110,29 @@ def test_a_given_interval_has_lasted_long_enough_when_it_ends() -> None:
     runs = spread(slot, ts, te, ts, mask, np.array([3]), np.array([UNBOUNDED]), 1)
     assert runs.ts[0, :2].tolist() == [0, 2]
     assert runs.admissible[0, :2].tolist() == [5, OPEN]
+
+
+@given(
+    st.lists(st.integers(-3, 9) | st.sampled_from([int(OPEN), int(LONG_AGO)]), min_size=1, max_size=6),
+    st.integers(-3, 9) | st.just(int(LONG_AGO)),
+    st.integers(-3, 9) | st.just(int(LONG_AGO)),
+)
+def test_rows_go_on_when_they_ascend_behind_all_that_is_done(
+    times: list[int], horizon: int, complete: int
+) -> None:
+    in_order = all(a < b for a, b in pairwise(times))
+    expected = in_order and times[0] > horizon and times[0] >= complete and {OPEN, LONG_AGO}.isdisjoint(times)
+    assert goes_on(np.array(times, np.int64), np.array([horizon]), complete) == expected
+
+
+@given(st.lists(st.integers(0, 12), max_size=70))
+def test_matches_are_put_in_order_and_those_of_an_instant_stay_as_they_were(instants: list[int]) -> None:
+    order = sorted(range(len(instants)), key=instants.__getitem__)
+    assert order_of(np.array(instants, np.int64)).tolist() == order
+    numbers = np.arange(len(instants))
+    found = by_instant(
+        Matches(np.stack([numbers, -numbers], axis=1), numbers + 1, np.array(instants, np.int64))
+    )
+    assert found.pick.tolist() == [[m, -m] for m in order]
+    assert found.slot.tolist() == [m + 1 for m in order]
+    assert found.instant.tolist() == sorted(instants)

@@ -16,9 +16,9 @@ pytestmark = pytest.mark.nojit
 
 
 def retained(engine: Engine, rows: Rows) -> tuple[Entries, np.ndarray]:
-    runs, slots = engine.derive(rows, engine.nothing_known(len(rows.offset) - 1))
-    entries, column = retain(tuple(runs), tuple(engine.spec), slots.horizon)
-    return Entries(*entries), column
+    runs, state = engine.derive(rows, engine.nothing_known(len(rows.offset) - 1))
+    kept, offset, column = retain(tuple(runs), tuple(engine.spec), state[0])
+    return Entries(kept[0], kept[1], kept[2], kept[3], kept[4:], offset), column
 
 
 def test_situations_that_began_before_the_window_are_gone() -> None:

@@ -51,9 +51,8 @@ def judge_followed(runs, entries, slots, followed, ending):
 
 
 @kernel
-def latest_raw_ends(runs, slots, ending):
-    """Each slot's raw_end after the step."""
-    ends = np.empty(slots.raw_end.shape, np.int64)
+def latest_raw_ends(runs, slots, ending, ends):
+    """Write each slot's raw_end after the step."""
     for row in range(len(ending)):
         symbol = ending[row]
         for k in range(runs.offset.shape[1] - 1):
@@ -61,7 +60,6 @@ def latest_raw_ends(runs, slots, ending):
             for at in range(runs.offset[symbol, k], runs.offset[symbol, k + 1]):
                 if runs.te[symbol, at] != OPEN:
                     ends[row, k] = max(ends[row, k], runs.te[symbol, at])
-    return ends
 
 
 @kernel

@@ -10,32 +10,32 @@ from situ.engine.kernels.situate import situate
 
 
 @inlined
-def _step(rows, slots, entries, spec, full, deltas, work):
+def _step(rows, state, kept, offset, spec, full, deltas, work):
     """Situations, their matches and what to keep of them: `situate`, `join`, `endpoints`, `retain`."""
-    runs, after = situate(rows, slots, entries, spec)
-    horizon = slots[0]
+    runs, after = situate(rows, state, kept, offset, spec)
+    horizon = state[0]
     step = (horizon, 0, len(horizon), 1, 0)
-    orders = full if is_mostly_new(runs, len(entries[1])) else deltas
+    orders = full if is_mostly_new(runs, kept.shape[1]) else deltas
     matches = by_instant(join(runs, spec, orders, step, work))
-    kept, column = retain(runs, spec, after[0])
-    return runs, after, kept, column, endpoints(runs, matches)
+    keep, keep_offset, column = retain(runs, spec, after[0])
+    ends, is_over = endpoints(runs, matches)
+    return runs, (after, keep, keep_offset), column, matches.pick, ends, is_over
 
 
 @kernel
-def advance(rows, slots, entries, spec, full, deltas, work):
+def advance(rows, state, kept, offset, spec, full, deltas, work):
     """A step with all that aggregates need, its matches in order of their instants.
 
     Takes and returns plain tuples; `full` and `deltas` are the plan's orders.
     """
-    return _step(rows, slots, entries, spec, full, deltas, work)
+    return _step(rows, state, kept, offset, spec, full, deltas, work)
 
 
 @kernel
-def advance_plainly(rows, slots, entries, spec, full, deltas, work):
+def advance_plainly(rows, state, kept, offset, spec, full, deltas, work):
     """`advance` where no aggregates are asked for, without what only they need: arrays cost to hand over."""
-    _, after, kept, _, ends = _step(rows, slots, entries, spec, full, deltas, work)
-    _, slot, instant, ts, te, is_open = ends
-    return after, kept, (slot, instant, ts, te, is_open)
+    _, after, _, _, ends, is_over = _step(rows, state, kept, offset, spec, full, deltas, work)
+    return after, ends, is_over
 
 
 @kernel
@@ -50,14 +50,12 @@ def is_mostly_new(runs, n_old):
 
 @kernel
 def endpoints(runs, matches):
-    """Matches with each symbol's ts, te and whether te lies beyond the match's instant."""
-    pick, slot, instant = matches
-    size, n = pick.shape
-    ts = np.empty((n, size), np.int64)
-    te = np.empty((n, size), np.int64)
-    is_open = np.empty((n, size), np.bool_)
-    fill_endpoints(runs, pick, instant, ts, te, is_open)
-    return pick, slot, instant, ts, te, is_open
+    """Rows of each symbol's ts, each symbol's te, instants, slots; and bits, set where te is not beyond."""
+    size, n = matches.pick.shape
+    ends = np.empty((2 * n + 2, size), np.int64)
+    is_over = np.zeros((n, (size + 7) >> 3), np.uint8)
+    fill_endpoints(runs, matches, ends, is_over)
+    return ends, is_over
 
 
 @kernel
@@ -116,15 +114,21 @@ def is_ascending(instant):
 
 
 @kernel
-def fill_endpoints(runs, pick, instant, ts, te, is_open):
-    """Write the endpoints of the chosen situations, symbol by symbol."""
+def fill_endpoints(runs, matches, ends, is_over):
+    """Write what `endpoints` returns, symbol by symbol; the bits must be 0."""
     runs = as_runs(runs)
-    for symbol in range(len(ts)):
-        for m in range(len(instant)):
+    pick, slot, instant = matches
+    size, n = pick.shape
+    for symbol in range(n):
+        for m in range(size):
             at = pick[m, symbol]
-            ts[symbol, m] = runs.ts[symbol, at]
-            te[symbol, m] = runs.te[symbol, at]
-            is_open[symbol, m] = te[symbol, m] > instant[m]
+            te = runs.te[symbol, at]
+            ends[symbol, m] = runs.ts[symbol, at]
+            ends[n + symbol, m] = te
+            is_over[symbol, m >> 3] |= np.uint8(te <= instant[m]) << np.uint8(m & 7)
+    for m in range(size):
+        ends[2 * n, m] = instant[m]
+        ends[2 * n + 1, m] = slot[m]
 
 
 @kernel

@@ -1,7 +1,8 @@
 """The shapes kernels pass to each other: NamedTuples of arrays, so that signatures stay short.
 
 Numba takes microseconds to recognise a named tuple that comes from Python, and a fraction of one for a
-plain tuple. So kernels that single events go through take either, and give the names back inside.
+plain tuple. So kernels that single events go through take either, and give the names back inside. Each
+array handed over costs as well: what is known of slots crosses as three, whose rows get names here.
 
 K slots (partitions touched by this step), n symbols, N rows, E entries, P followed-by pairs of R symbols.
 All instants are int64 ticks, all positions int64.
@@ -81,15 +82,15 @@ def as_rows(t):
 
 
 @kernel
-def as_slots(t):
-    """A plain tuple of Slots by its name."""
-    return Slots(t[0], t[1], t[2])
+def as_slots(state):
+    """The rows of an int64[2 + R, K] by their names."""
+    return Slots(state[0], state[1].view(np.uint64), state[2:])
 
 
 @kernel
-def as_entries(t):
-    """A plain tuple of Entries by its name."""
-    return Entries(t[0], t[1], t[2], t[3], t[4], t[5])
+def as_entries(kept, offset):
+    """The rows of an int64[4 + P, E] by their names."""
+    return Entries(kept[0], kept[1], kept[2], kept[3], kept[4:], offset)
 
 
 @kernel

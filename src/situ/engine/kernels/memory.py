@@ -62,6 +62,8 @@ def read_batch(address, time_at, condition_at, bits):
     time = np.empty(size, np.int64)
     mask = np.zeros(size, bits.dtype)
     values, valid, first = column_at(children[time_at], skipped)
+    if values == 0:
+        return time, mask, False
     if valid != 0:
         bitmap = bytes_at(valid, (first + size + 7) >> 3)
         for at in range(first, first + size):
@@ -72,6 +74,8 @@ def read_batch(address, time_at, condition_at, bits):
         time[row] = ticks[row]
     for i in range(len(condition_at)):
         values, valid, first = column_at(children[condition_at[i]], skipped)
+        if values == 0:
+            continue  # nothing but nulls
         n_bytes = ((first & 7) + size + 7) >> 3
         bitmap = bytes_at(values + (first >> 3), n_bytes)
         both = bytes_at(valid + (first >> 3), n_bytes if valid != 0 else 0)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from situ.engine.kernels.jit import kernel
-from situ.engine.kernels.layout import Entries, as_runs, as_spec
+from situ.engine.kernels.layout import as_entries, as_runs, as_spec
 from situ.engine.kernels.numbers import LONG_AGO, UNBOUNDED, minus
 
 
@@ -15,7 +15,7 @@ def oldest_kept(horizon, within):
 
 @kernel
 def retain(runs, spec, horizon):
-    """The entries to keep, by slot, symbol, ts, as a plain tuple, and the column each comes from."""
+    """The entries to keep, by slot, symbol, ts, their offsets, and the column each comes from."""
     runs, spec = as_runs(runs), as_spec(spec)
     n, n_slots = runs.ts.shape[0], runs.offset.shape[1] - 1
     n_followed = len(spec.followed)
@@ -31,14 +31,8 @@ def retain(runs, spec, horizon):
             first[k, symbol] = at
             size += end - at
         offset[k + 1] = size
-    kept = Entries(
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty((n_followed, size), np.int64),
-        offset,
-    )
+    rows = np.empty((4 + n_followed, size), np.int64)
+    kept = as_entries(rows, offset)
     column = np.empty(size, np.int64)
     e = 0
     for k in range(n_slots):
@@ -55,8 +49,7 @@ def retain(runs, spec, horizon):
                     else:
                         kept.verdict[pair, e] = 0
                 e += 1
-    plain = (kept.symbol, kept.ts, kept.te, kept.admissible, kept.verdict, kept.offset)
-    return plain, column
+    return rows, offset, column
 
 
 @kernel
