@@ -66,7 +66,7 @@ class _Batch:
         engine, n_slots = self.engine, self.prepared.n_slots
         if isinstance(engine, IntervalEngine):
             step = self._intervals(engine)
-            matches = engine.match(step.runs, np.full(n_slots, LONG_AGO), 0, self.prepared.n_rows)
+            matches = engine.match(step.runs, np.full(n_slots, LONG_AGO), self.prepared.n_rows)
             return engine.interval_values(step, matches)
         return engine.find(self._input(), engine.nothing_known(n_slots))
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from situ.engine.aggregate import States, specs_of
 from situ.engine.chunks import derive_chunk, stitch
 from situ.engine.joins import endpoints, range_join
-from situ.engine.kernels.advance import advance, advance_plainly, is_ascending, is_mostly_new
+from situ.engine.kernels.advance import advance, advance_plainly, is_ascending, is_cheaper_at_once
 from situ.engine.kernels.layout import Rows, Runs
 from situ.engine.kernels.look import rows_at
 from situ.engine.kernels.match import Matches, Work, new_work
@@ -167,7 +167,7 @@ class Engine:
             return self._step_planned(given, known, n_events)
         everything = (
             given.rows[:], known.state, known.kept, known.offset, self._plain_spec,
-            self._full, self._deltas, self._plain_work
+            self._full, self._deltas, self._costs, self._plain_work
         )  # fmt: skip
         if not self.has_aggregates:
             (state, kept, offset), ends, is_over = advance_plainly(*everything)
@@ -185,13 +185,14 @@ class Engine:
         self._plan([runs], self._n_unseen)
         if self.n_visited == 0:  # nothing was joined yet: all but the sizes is a guess
             self._try([runs], before, n_events)
-        orders = self._orders_for(runs, known.n_entries)
+        orders = self._orders_for(runs, before)
         step = (before, 0, len(before), 1, 0)
         matches = range_join(runs[:], self._plain_spec, orders, step, self._plain_work)
         return self.values(given, runs, known, matches), self.keep(given, runs, state, known)
 
-    def _orders_for(self, runs: Runs, n_old: int) -> Positions:
-        return self._full if is_mostly_new(runs[:], n_old) else self._deltas
+    def _orders_for(self, runs: Runs, before: Positions) -> Positions:
+        at_once = is_cheaper_at_once(runs[:], before, self._costs, self._full[0, 0])
+        return self._full if at_once else self._deltas
 
     def find(self, given: Input, known: Known) -> Found:
         """The matches the rows complete, where nothing comes after them."""
@@ -238,7 +239,7 @@ class Engine:
 
     def _match_only(self, piece: Piece) -> tuple[Found, Work]:
         known, runs = piece.known, piece.derived.runs
-        matches, work = self._join(runs, known.horizon, known.n_entries, piece.share)
+        matches, work = self._join(runs, known.horizon, piece.share)
         return self.values(piece.given, runs, known, matches), work
 
     def _match_and_keep(self, piece: Piece) -> tuple[Found, Known, Work]:
@@ -260,18 +261,18 @@ class Engine:
         runs, state = situate(rows[:], known.state, known.kept, known.offset, self._plain_spec)
         return Derived(Runs(*runs), state)
 
-    def match(self, runs: Runs, before: Positions, n_old: int = 0, n_events: int = 1) -> Matches:
-        """All matches with an instant after `before`, one for each slot; `n_old` situations are not new."""
+    def match(self, runs: Runs, before: Positions, n_events: int = 1) -> Matches:
+        """All matches with an instant after `before`, one for each slot."""
         self._plan([runs], n_events)
-        matches, work = self._join(runs, before, n_old)
+        matches, work = self._join(runs, before)
         self._note([work])
         return matches
 
-    def _join(self, runs: Runs, before: Positions, n_old: int, share: int = 1) -> tuple[Matches, Work]:
+    def _join(self, runs: Runs, before: Positions, share: int = 1) -> tuple[Matches, Work]:
         works = [new_work(self.n_symbols) for _ in range(share)]
         if self.planner.plan.join == "pair":
             return pair_join(runs, self.spec, self._full[0], before, works[0]), works[0]
-        orders = self._orders_for(runs, n_old)
+        orders = self._orders_for(runs, before)
         pieces = [
             (runs[:], self._plain_spec, orders, (before, 0, len(before), share, part), work[:])
             for part, work in enumerate(works)
@@ -296,6 +297,7 @@ class Engine:
             self._look_after = _LOOK_OFTEN
         else:
             self._look_after = min(2 * max(self._look_after, _LOOK_OFTEN // 2), _LOOK_RARELY)
+        self._costs = np.array(self.planner.plan.costs)
         self.n_visited += int(work.visited.sum())
         for counters in work:
             counters[:] = 0
@@ -323,6 +325,7 @@ class Engine:
         plan = self.planner.plan
         self._full = np.array([plan.full], np.int64)
         self._deltas = np.array([plan.orders[anchor] for anchor in plan.anchors], np.int64)
+        self._costs = np.array(plan.costs)
 
     def _note(self, works: Sequence[Work]) -> None:
         """Add what joins did to what the planner has not seen yet."""

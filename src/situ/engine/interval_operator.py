@@ -68,7 +68,7 @@ class IntervalOperator(Operator):
         reached = np.maximum(before, minus(self._swept, 1))  # how far the last purge of each slot went
         self.forgotten += int((given.ts < oldest_kept_each(reached, self.engine.spec.within)[codes]).sum())
         step = self.engine.spread(kept, given, len(slots))
-        matches = self.engine.match(step.runs, before, len(kept.ts), rows.n_rows)
+        matches = self.engine.match(step.runs, before, rows.n_rows)
         found = self.engine.interval_values(step, matches)
         np.maximum.at(self._horizon, rows.codes, rows.time)
         self._keep(step.intervals, slots, others)

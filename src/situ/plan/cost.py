@@ -26,6 +26,8 @@ Order = tuple[int, ...]
 INITIAL_SIZE: Final = 100.0
 """Situations per symbol and window before anything is known; Table 5.3 fits buffers of this size."""
 
+LEAST_SIZE: Final = 1e-3
+
 # Table 5.3. `followed-by` pairs each situation with at most one other, as `overlaps` does, and what it
 # takes is taken from `before`.
 _BY_ATOM: Final = np.zeros(r.N_ATOMS)
@@ -198,7 +200,7 @@ class CostModel:
 
 def floored(sizes: Floats, selectivities: Floats) -> tuple[Floats, Floats]:
     """Both with a floor: an empty buffer or a constraint that never held must not make every order free."""
-    return np.maximum(sizes, 1e-3), np.maximum(selectivities, 1e-6)
+    return np.maximum(sizes, LEAST_SIZE), np.maximum(selectivities, 1e-6)
 
 
 def bounded_exp(logs: Floats) -> Floats:

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from situ.plan.cost import CostModel, Estimates, Order, Weights
+from situ.plan.cost import LEAST_SIZE, CostModel, Estimates, Order, Weights
 from situ.plan.order import best_orders
 from situ.plan.statistics import Snapshot, Statistics
 
@@ -30,7 +30,8 @@ class Plan:
     `full` joins a whole batch. `orders[s]` begins with s and extends a situation of s that a step
     touched. `anchors` are all symbols, the one with the cheapest order first: a delta join that takes
     the first touched symbol *in this sequence* as anchor does most of its work along the best order.
-    `estimates` are those of the range join along `full`, made from `statistics`.
+    `estimates` are those of the range join along `full`, made from `statistics`. `costs[s]` is what one
+    situation of s is expected to cost as the first of `orders[s]`.
     """
 
     orders: tuple[Order, ...]
@@ -38,6 +39,7 @@ class Plan:
     anchors: Order
     join: Join
     estimates: Estimates
+    costs: tuple[float, ...]
     pair_cost: float
     statistics: Snapshot
 
@@ -136,6 +138,7 @@ class Planner:
             anchors=anchors,
             join=self._choose_join(of_full.cost, pair_cost, present),
             estimates=of_full,
+            costs=tuple(estimates[s].cost / max(float(sizes[s]), LEAST_SIZE) for s in range(self._model.n)),
             pair_cost=pair_cost,
             statistics=self._statistics.snapshot(),
         )

@@ -50,7 +50,7 @@ class Runner:
         assert isinstance(engine, IntervalEngine)
         step = engine.spread(nothing_kept(rows), rows, n_slots)
         if self.task.kind == "match":
-            matches = engine.match(step.runs, np.full(n_slots, LONG_AGO), 0, len(rows.ts))
+            matches = engine.match(step.runs, np.full(n_slots, LONG_AGO), len(rows.ts))
             found = engine.interval_values(step, matches)
             yield from self.batches([self.table(found, _at(keys, found.slot))])
             return
@@ -77,7 +77,7 @@ class Runner:
         engine = self.engine
         runs, state = engine.derive(given.rows, known)
         if self.task.kind == "match":
-            matches = engine.match(runs, known.horizon, known.n_entries, len(given.rows.time))
+            matches = engine.match(runs, known.horizon, len(given.rows.time))
             found = engine.values(given, runs, known, matches)
             tables = [self.table(found, _at(keys, found.slot))]
         else:

@@ -66,7 +66,7 @@ def match_slice(engine: Engine, runner: Runner, one: Slice) -> Iterator[pa.Recor
     slots = Slots(np.array([one.horizon]), np.array([one.mask], np.uint64), one.raw_end.reshape(-1, 1))
     known = Known.of(slots, known.entries, known.carry)
     runs, _ = engine.derive(given.rows, known)
-    matches = engine.match(runs, np.array([one.before]), 0, len(given.rows.time))
+    matches = engine.match(runs, np.array([one.before]), len(given.rows.time))
     found = engine.values(given, runs, known, matches)
     yield from runner.batches([runner.table(found, [])])
 

@@ -135,7 +135,7 @@ class IntervalKeeper:
         horizon = before.copy()
         np.maximum.at(horizon, rows.codes, rows.time)
         if self.task.kind == "match":
-            matches = self.engine.match(step.runs, before, len(known.kept.ts), rows.n_rows)
+            matches = self.engine.match(step.runs, before, rows.n_rows)
             emitted = [found_columns(self.task, self.engine.interval_values(step, matches))]
         else:
             emitted = [self._closed(symbol, step, before, at_end) for symbol in range(self.engine.n_symbols)]

@@ -5,17 +5,18 @@ import numpy as np
 from situ.engine.kernels.jit import inlined, kernel
 from situ.engine.kernels.layout import as_runs
 from situ.engine.kernels.match import Matches, join
+from situ.engine.kernels.numbers import first_above
 from situ.engine.kernels.retain import retain
 from situ.engine.kernels.situate import situate
 
 
 @inlined
-def _step(rows, state, kept, offset, spec, full, deltas, work):
+def _step(rows, state, kept, offset, spec, full, deltas, costs, work):
     """Situations, their matches and what to keep of them: `situate`, `join`, `endpoints`, `retain`."""
     runs, after = situate(rows, state, kept, offset, spec)
     horizon = state[0]
     step = (horizon, 0, len(horizon), 1, 0)
-    orders = full if is_mostly_new(runs, kept.shape[1]) else deltas
+    orders = full if is_cheaper_at_once(runs, horizon, costs, full[0, 0]) else deltas
     matches = by_instant(join(runs, spec, orders, step, work))
     keep, keep_offset, column = retain(runs, spec, after[0])
     ends, is_over = endpoints(runs, matches)
@@ -23,29 +24,36 @@ def _step(rows, state, kept, offset, spec, full, deltas, work):
 
 
 @kernel
-def advance(rows, state, kept, offset, spec, full, deltas, work):
+def advance(rows, state, kept, offset, spec, full, deltas, costs, work):
     """A step with all that aggregates need, its matches in order of their instants.
 
-    Takes and returns plain tuples; `full` and `deltas` are the plan's orders.
+    Takes and returns plain tuples; `full` and `deltas` are the plan's orders, `costs` those of a situation.
     """
-    return _step(rows, state, kept, offset, spec, full, deltas, work)
+    return _step(rows, state, kept, offset, spec, full, deltas, costs, work)
 
 
 @kernel
-def advance_plainly(rows, state, kept, offset, spec, full, deltas, work):
+def advance_plainly(rows, state, kept, offset, spec, full, deltas, costs, work):
     """`advance` where no aggregates are asked for, without what only they need: arrays cost to hand over."""
-    _, after, _, _, ends, is_over = _step(rows, state, kept, offset, spec, full, deltas, work)
-    return after, ends, is_over
+    step = _step(rows, state, kept, offset, spec, full, deltas, costs, work)
+    return step[1], step[4], step[5]
 
 
 @kernel
-def is_mostly_new(runs, n_old):
-    """Where half or more is new, one order over everything is less work than one for each anchor."""
-    offset = as_runs(runs).offset
-    size = 0
-    for symbol in range(len(offset)):
-        size += offset[symbol, -1]
-    return 2 * n_old <= size
+def is_cheaper_at_once(runs, before, costs, first):
+    """Whether one join of all situations, from `first` on, is less work than one from each that was touched.
+
+    `costs` are those the plan expects of a situation that a join begins with, by its symbol.
+    """
+    runs = as_runs(runs)
+    from_touched = 0.0
+    for symbol in range(len(costs)):
+        n_touched = 0
+        for k in range(len(before)):
+            low, high = runs.offset[symbol, k], runs.offset[symbol, k + 1]
+            n_touched += high - first_above(runs.latest_te, symbol, low, high, before[k], high)
+        from_touched += costs[symbol] * n_touched
+    return costs[first] * runs.offset[first, -1] <= from_touched
 
 
 @kernel
