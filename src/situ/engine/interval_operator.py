@@ -72,7 +72,7 @@ class IntervalOperator(Operator):
         found = self.engine.interval_values(step, matches)
         np.maximum.at(self._horizon, rows.codes, rows.time)
         self._keep(step.intervals, slots, others)
-        return self._results.table(found, self._store.keys(slots, found.slot))
+        return self._results.table(found, self._store.keys(slots[found.slot]))
 
     def _kept_of(self, slots: npt.NDArray[np.int64], given: IntervalRows) -> tuple[Intervals, Intervals]:
         """What is kept of these slots, numbered by their place, and what is kept of all others."""

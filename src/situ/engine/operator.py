@@ -284,7 +284,7 @@ class Operator:
         self._store.write(slots, known)
         if not found.size:
             return self._results.empty
-        return self._results.table(found, self._store.keys(slots, found.slot))
+        return self._results.table(found, self._store.keys(slots[found.slot]) if self.bound.partition else [])
 
     def _sweep(self) -> None:
         """Purge silent partitions, and forget those of which nothing is left (SEM 8.5)."""

@@ -73,6 +73,7 @@ class Preparer:
         self._positions = {name: at for at, name in enumerate(schema.names)}
         self._to_ticks = ticks_reader(schema.field(bound.time.name).type, bound.time.name)
         self._reader = BatchReader(schema, bound.time.name, self.conditions, self.mask_type)
+        self._is_all_read = not (self._reader.others or bound.partition or bound.attributes or bound.ties)
 
     def __call__(self, table: pa.Table | pa.RecordBatch) -> Prepared:
         """Rows that are events, in input order."""
@@ -81,6 +82,8 @@ class Preparer:
         at_once = self._reader(table)
         if at_once is not None:
             time, mask = at_once
+            if self._is_all_read:
+                return Prepared(*encode([], len(time)), time, mask, {}, [])
             columns = Columns(table, self._positions)
             add_where_true(mask, self._reader.others, columns)
         else:

@@ -65,12 +65,10 @@ class Store:
         self._segment_of = np.concatenate([self._segment_of, np.full(by, -1, np.int64)])
         self._position = np.concatenate([self._position, np.zeros(by, np.int64)])
 
-    def keys(self, slots: Positions, chosen: Positions | None = None) -> list[pa.Array]:
-        """The partition values of these slots, or of `slots[chosen]`: one array for each partition column."""
-        if not self._keys:
-            return []
-        taken = pa.array(slots if chosen is None else slots[chosen])
-        return [column.take(taken) for column in self._keys]
+    def keys(self, slots: Positions) -> list[pa.Array]:
+        """The partition values of these slots, one array for each partition column."""
+        chosen = pa.array(slots) if self._keys else None
+        return [column.take(chosen) for column in self._keys]
 
     def dense(self, codes: Codes) -> tuple[Positions, Codes]:
         """The slots that occur, ascending, and each row's position among them."""

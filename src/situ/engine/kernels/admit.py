@@ -86,7 +86,7 @@ def admit(rows, runs, at_least, at_most, followed, from_long_ago):
         unbounded = shortest == 0 and longest == UNBOUNDED
         if unbounded and not (from_long_ago >> np.uint64(symbol)) & np.uint64(1):
             continue
-        kept = 0
+        kept = np.int64(0)  # a plain 0 would be a type of its own, and `move_run` compiled for it too
         for k in range(n_slots):
             begin, end = runs.offset[symbol, k], runs.offset[symbol, k + 1]
             runs.offset[symbol, k] = kept

@@ -86,7 +86,7 @@ def resume(runs, k, begin, entries, held, count, open_at):
             open_at[symbol] = -1
         elif open_at[symbol] < 0:
             open_at[symbol] = count[symbol]
-            put_run(runs, symbol, count[symbol], LONG_AGO, OPEN, NEVER, begin, -1)
+            put_run(runs, symbol, count[symbol], LONG_AGO, OPEN, NEVER, begin, np.int64(-1))
             count[symbol] += 1
 
 

@@ -13,7 +13,7 @@ from situ.engine.kernels.bits import set_where_true
 from situ.engine.kernels.jit import kernel
 
 _LENGTH, _OFFSET, _N_CHILDREN, _BUFFERS, _CHILDREN = 0, 2, 4, 5, 6  # fields of a struct, of eight bytes each
-_N_FIELDS = 10
+_N_FIELDS, _N_BUFFERS = np.int64(10), np.int64(2)
 
 if config.DISABLE_JIT:
 
@@ -87,5 +87,5 @@ def read_batch(address, time_at, condition_at, bits):
 def column_at(address, skipped):
     """Where a column's values and validity bits are, 0 for none, and its first row in them."""
     column = words_at(address, _N_FIELDS)
-    buffers = words_at(column[_BUFFERS], 2)
+    buffers = words_at(column[_BUFFERS], _N_BUFFERS)
     return buffers[1], buffers[0], column[_OFFSET] + skipped
