@@ -42,8 +42,8 @@ class Sheets:
     def _begin(self) -> None:
         """A new sheet."""
         n, size = self._n, self.size
-        self._ticks = np.empty((2 * n + 1, size), np.int64)
-        self._valid = np.empty((n, size // 8), np.uint8)
+        self._ticks = np.zeros((2 * n + 1, size), np.int64)  # zeros: a slice that is pickled takes all along
+        self._valid = np.zeros((n, size // 8), np.uint8)
         ticks, valid = pa.py_buffer(self._ticks), pa.py_buffer(self._valid)
         columns = []
         for field, row in zip(self._schema, self._rows, strict=True):
