@@ -19,11 +19,11 @@ if config.DISABLE_JIT:
 
     def words_at(address, size):
         """`size` int64 in memory."""
-        return np.frombuffer((ctypes.c_int64 * size).from_address(address), np.int64)
+        return np.frombuffer((ctypes.c_int64 * int(size)).from_address(int(address)), np.int64)
 
     def bytes_at(address, size):
         """`size` bytes in memory."""
-        return np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8)
+        return np.frombuffer((ctypes.c_uint8 * int(size)).from_address(int(address)), np.uint8)
 
 else:
 
