@@ -25,14 +25,16 @@ def test_a_failing_phase_fails_the_run_and_is_named(tmp_path: Path) -> None:
     program.write_text(
         f"import sys; sys.path.insert(0, {str(ROOT / 'tools')!r})\n"
         "import checks\n"
-        "bad, good = ('-c', 'raise SystemExit(5)'), ('-V',)\n"
-        "checks.PHASES = (checks.Phase('bad', (bad,)), checks.Phase('good', (good,)))\n"
+        "bad, good = ('-c', 'raise SystemExit(5)'), ('-c', 'print(7 * 6)')\n"
+        "checks.PHASES = (checks.Phase('bad', (bad, good)), checks.Phase('good', (good,), cores=2))\n"
         "sys.exit(checks.main([]))\n"
     )
     done = subprocess.run([sys.executable, program], capture_output=True, text=True)
     assert done.returncode == 1
     assert "bad         FAILED" in done.stdout
     assert "good        passed" in done.stdout
+    assert "bad       | 42" in done.stdout
+    assert "good      | 42" in done.stdout
 
 
 def test_ci_runs_the_test_command() -> None:

@@ -263,7 +263,9 @@ class Engine:
 
     def match(self, runs: Runs, before: Positions, n_events: int = 1) -> Matches:
         """All matches with an instant after `before`, one for each slot."""
-        self._plan([runs], n_events)
+        self._n_unseen += n_events
+        if self._n_unseen >= self._look_after:
+            self._plan([runs], self._n_unseen)
         matches, work = self._join(runs, before)
         self._note([work])
         return matches
