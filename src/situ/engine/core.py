@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from situ.engine.aggregate import States, specs_of
 from situ.engine.chunks import derive_chunk, stitch
-from situ.engine.joins import endpoints, range_join
+from situ.engine.joins import by_instant, endpoints, range_join
 from situ.engine.kernels.advance import advance, advance_plainly, is_ascending, is_cheaper_at_once
 from situ.engine.kernels.layout import Rows, Runs
 from situ.engine.kernels.look import rows_at
@@ -356,8 +356,9 @@ class Engine:
 
     def values(self, given: Input, runs: Runs, known: Known, matches: Matches) -> Found:
         """Endpoints and aggregates of matches, in order of their instants."""
+        matches = by_instant(matches)
         ends, is_over = endpoints(runs[:], matches)
-        return by_instant(self._found(given, runs, known, matches.pick, Found(ends, is_over, ())))
+        return self._found(given, runs, known, matches.pick, Found(ends, is_over, ()))
 
     def _found(self, given: Input, runs: Runs, known: Known, pick: Positions, found: Found) -> Found:
         """Matches of these situations, with the aggregates of them."""
@@ -426,21 +427,13 @@ def _merged(several: Sequence[Found]) -> Found:
     """The matches of several groups, by instant."""
     if len(several) == 1:
         return several[0]
-    merged = tuple(States.concat(parts) for parts in zip(*(found.states for found in several), strict=True))
-    return by_instant(_found_of(np.concatenate([found.ends for found in several], axis=1), merged))
-
-
-def by_instant(found: Found) -> Found:
-    """The same matches in order of their instants, as they most often are already."""
-    if is_ascending(found.instant):
-        return found
-    order = np.argsort(found.instant, kind="stable")
-    return _found_of(found.ends.take(order, 1), tuple(states.take(order) for states in found.states))
-
-
-def _found_of(ends: Positions, states: tuple[States, ...]) -> Found:
+    ends = np.concatenate([found.ends for found in several], axis=1)
+    states = [States.concat(parts) for parts in zip(*(found.states for found in several), strict=True)]
+    if not is_ascending(ends[-2]):
+        order = np.argsort(ends[-2], kind="stable")
+        ends, states = ends.take(order, 1), [one.take(order) for one in states]
     n = len(ends) // 2 - 1
-    return Found(ends, np.packbits(ends[n:-2] <= ends[-2], axis=1, bitorder="little"), states)
+    return Found(ends, np.packbits(ends[n:-2] <= ends[-2], axis=1, bitorder="little"), tuple(states))
 
 
 def attribute_states(engine: Engine, columns: dict[str, pa.Array], n_rows: int) -> tuple[States, ...]:

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from situ.engine.aggregate import States
-from situ.engine.core import Engine, Found, SymbolValues, by_instant
+from situ.engine.core import Engine, Found, SymbolValues
 from situ.engine.intervals import IntervalRows, Intervals, resolve
-from situ.engine.joins import endpoints
+from situ.engine.joins import by_instant, endpoints
 from situ.engine.kernels.layout import Runs
 from situ.engine.kernels.match import Matches
 from situ.engine.kernels.numbers import OPEN
@@ -126,11 +126,12 @@ class IntervalEngine(Engine):
 
     def interval_values(self, step: IntervalStep, matches: Matches) -> Found:
         """Endpoints and attributes: those of the latest row with an instant <= the match's (SEM 6.2)."""
+        matches = by_instant(matches)
         ends, is_over = endpoints(step.runs[:], matches)
         found = Found(ends, is_over, ())
         is_open = found.is_open
         states = (self._attributes(step, i, matches.pick[:, i], is_open[i]) for i in range(self.n_symbols))
-        return by_instant(found._replace(states=tuple(states)))
+        return found._replace(states=tuple(states))
 
     def interval_situations(self, step: IntervalStep, symbol: int, column: Positions) -> SymbolValues:
         """A symbol's intervals at these columns, as all rows together have them."""

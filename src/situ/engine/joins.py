@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from situ.engine.kernels.advance import fill_endpoints
+from situ.engine.kernels.advance import fill_endpoints, is_ascending
 from situ.engine.kernels.match import Matches, new_search, search
 
 _FIRST_ROOM = 4096  # matches
@@ -32,11 +32,19 @@ def range_join(runs: _Arrays, spec: tuple[Any, ...], orders: Any, step: Any, wor
         room = more
 
 
+def by_instant(matches: Matches) -> Matches:
+    """The matches in order of their instants, as `kernels.advance.by_instant` gives them."""
+    if is_ascending(matches.instant):
+        return matches
+    order = np.argsort(matches.instant, kind="stable")
+    return Matches(*(array.take(order, 0) for array in matches))
+
+
 def endpoints(runs: _Arrays, matches: Matches) -> _Arrays:
     """Instants and each symbol's ts and te, as `kernels.advance.endpoints` gives them."""
     size, n = matches.pick.shape
     ends = np.empty((2 * n + 2, size), np.int64)
-    is_over = np.zeros((n, (size + 7) >> 3), np.uint8)
+    is_over = np.empty((n, (size + 7) >> 3), np.uint8)
     fill_endpoints(runs, matches, ends, is_over)
     return ends, is_over
 

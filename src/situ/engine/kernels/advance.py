@@ -61,7 +61,7 @@ def endpoints(runs, matches):
     """Rows of each symbol's ts, each symbol's te, instants, slots; and bits, set where te is not beyond."""
     size, n = matches.pick.shape
     ends = np.empty((2 * n + 2, size), np.int64)
-    is_over = np.zeros((n, (size + 7) >> 3), np.uint8)
+    is_over = np.empty((n, (size + 7) >> 3), np.uint8)
     fill_endpoints(runs, matches, ends, is_over)
     return ends, is_over
 
@@ -123,17 +123,20 @@ def is_ascending(instant):
 
 @kernel
 def fill_endpoints(runs, matches, ends, is_over):
-    """Write what `endpoints` returns, symbol by symbol; the bits must be 0."""
+    """Write what `endpoints` returns, symbol by symbol."""
     runs = as_runs(runs)
     pick, slot, instant = matches
     size, n = pick.shape
     for symbol in range(n):
         for m in range(size):
             at = pick[m, symbol]
-            te = runs.te[symbol, at]
             ends[symbol, m] = runs.ts[symbol, at]
-            ends[n + symbol, m] = te
-            is_over[symbol, m >> 3] |= np.uint8(te <= instant[m]) << np.uint8(m & 7)
+            ends[n + symbol, m] = runs.te[symbol, at]
+        for begin in range(0, size, 8):
+            byte = 0
+            for m in range(begin, min(begin + 8, size)):
+                byte |= (ends[n + symbol, m] <= instant[m]) << (m - begin)
+            is_over[symbol, begin >> 3] = byte
     for m in range(size):
         ends[2 * n, m] = instant[m]
         ends[2 * n + 1, m] = slot[m]
