@@ -77,7 +77,7 @@ def page(results: dict[str, Any]) -> str:
             "",
             f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, Python "
             f"{machine['python']}, PySpark {versions['pyspark']}, PyArrow {versions['pyarrow']}, DuckDB "
-            f"{versions['duckdb']}; situ at {machine['commit']}; load average before it {machine['load']}.",
+            f"{versions['duckdb']}; {commits(results)}.",
             "",
             "Repeat it with `python -m benchmarks.spark_batch.run` and then `python -m "
             "benchmarks.spark_batch.report`; the data is made once, under `~/.cache/situ-benchmarks` or "
@@ -115,6 +115,17 @@ def verdicts(results: dict[str, Any]) -> Iterator[str]:
         return
     verdict = "within" if largest < MOST_WORKER_BYTES else "beyond"
     yield f"The largest Python worker held {largest / 2**20:,.0f} MB, {verdict} the target of 1 GiB."
+
+
+def commits(results: dict[str, Any]) -> str:
+    """Which version of situ each figure is of: ways can be measured anew one by one."""
+    of: dict[str, list[str]] = {}
+    for name, found in results["ways"].items():
+        of.setdefault(found["commit"], []).append(name)
+    of.setdefault(results["scaling_commit"], []).append("one core and two")
+    if len(of) == 1:
+        return f"situ at {next(iter(of))}"
+    return "situ at " + "; ".join(f"{commit} ({', '.join(names)})" for commit, names in of.items())
 
 
 if __name__ == "__main__":

@@ -219,7 +219,7 @@ def main() -> None:
             continue
         found = measure(way, args.repeat)
         floor = floor or found["seconds"]
-        results["ways"][name] = {**found, "floor": floor}
+        results["ways"][name] = {**found, "floor": floor, "commit": machine["commit"]}
         args.output.write_text(json.dumps(results, indent=2) + "\n")
         print(
             f"{name:28} {found['seconds']:8.2f} s {found['seconds'] / floor:6.2f}x {found['answer']:>12,} "
@@ -234,6 +234,7 @@ def main() -> None:
             way: {str(cores): pinned(way, args.events, cores, args.repeat) for cores in (1, 2)}
             for way in bench.scaled()
         }
+        results["scaling_commit"] = machine["commit"]
     args.output.write_text(json.dumps(results, indent=2) + "\n")
 
 
