@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pyarrow as pa
@@ -38,7 +39,7 @@ def test_results_are_what_columns_of_their_own_hold(
     table = events(*(f"{name} {line}" for name, line in zip("abc", lines, strict=True)))
     own, plain = operator_of(returned), operator_of(returned)
     assert own._results._sheets is not None
-    own._results._sheets.size = own._results._sheets._used = size
+    own._results._sheets.size = size
     plain._results._sheets = None
     found, expected = pushed(own, table, step), pushed(plain, table, step)
     for one, other in zip(found, expected, strict=True):  # all are held to the end: none may change
@@ -56,6 +57,15 @@ def test_a_sheet_is_bounded_whatever_the_number_of_symbols() -> None:
         assert room.size % 8 == 0
         assert room.size >= 8
         assert 8 * room.size * (2 * n + 1) <= sheets._BYTES
+
+
+def test_a_small_result_holds_on_to_little() -> None:
+    #                                             0123456789
+    found = operator_of("").push(events("a ##........", "b ..##......", "c .....##...").to_batches()[0])
+    assert found.num_rows == 1
+    assert found.get_total_buffer_size() <= 16 * 8 * (7 * 8 + 3 / 8)
+    assert pickle.loads(pickle.dumps(found)).equals(found)
+    assert len(pickle.dumps(found)) < 10_000
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from situ.engine.core import Found
 
-_BYTES = 100_000  # of a sheet: what a result that is kept can hold on to
+_BYTES = 100_000  # of a sheet, at the most
+_RESULTS = 16  # of the size of the one that began it: what is kept or pickled takes its whole sheet along
 
 
 class Sheets:
@@ -25,13 +26,13 @@ class Sheets:
     def __init__(self, schema: pa.Schema, rows: Sequence[int], n_symbols: int) -> None:
         self._schema, self._rows, self._n = schema, rows, n_symbols
         self.size = _BYTES // (2 * n_symbols + 1) // 64 * 8
-        self._used = self.size
+        self._used = self._room = 0  # rows of the present sheet
 
     def table(self, found: Found) -> pa.Table:
         """The matches as a table; there must be at most `size`."""
         size = found.size
-        if self._used + size > self.size:
-            self._begin()
+        if self._used + size > self._room:
+            self._begin(size)
         first, last = self._used, self._used + size
         last_byte = (last + 7) >> 3
         self._ticks[:, first:last] = found.ends[:-1]
@@ -39,10 +40,10 @@ class Sheets:
         self._used = last_byte << 3  # a step's bits are bytes of its own
         return pa.Table.from_batches([self._sheet.slice(first, size)], self._schema)
 
-    def _begin(self) -> None:
-        """A new sheet."""
-        n, size = self._n, self.size
-        self._ticks = np.zeros((2 * n + 1, size), np.int64)  # zeros: a slice that is pickled takes all along
+    def _begin(self, first: int) -> None:
+        """A new sheet, for a result of this size and others like it."""
+        n, size = self._n, min(_RESULTS * ((first + 7) >> 3 << 3), self.size)
+        self._ticks = np.zeros((2 * n + 1, size), np.int64)  # no memory of others where all is taken along
         self._valid = np.zeros((n, size // 8), np.uint8)
         ticks, valid = pa.py_buffer(self._ticks), pa.py_buffer(self._valid)
         columns = []
@@ -54,4 +55,4 @@ class Sheets:
             )
         # a batch, not a table: that would count nulls once for all, and slices believe what was counted
         self._sheet = pa.RecordBatch.from_arrays(columns, schema=self._schema)
-        self._used = 0
+        self._used, self._room = 0, size
