@@ -79,6 +79,8 @@ class IntervalOperator(Operator):
         if self._kept is None:
             nothing = nothing_kept(given)
             return nothing, nothing
+        if len(slots) == len(self._horizon):
+            return self._kept, nothing_kept(given)
         own = np.isin(self._kept.slot, slots)
         mine, others = self._kept.take(np.flatnonzero(own)), self._kept.take(np.flatnonzero(~own))
         return mine._replace(slot=np.searchsorted(slots, mine.slot)).compacted(), others.compacted()
