@@ -102,7 +102,7 @@ def run(command: tuple[str, ...], phase: Phase) -> bool:
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            print(f"{phase.name:<9} | {line}", end="", flush=True)
+            print(f"{phase.name:<9} | {line.rstrip()}", flush=True)
     return process.returncode == 0
 
 
