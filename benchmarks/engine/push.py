@@ -17,6 +17,8 @@ from situ.sources import synthetic_table
 SEED = 4
 PATTERN = "A overlaps B AND B before C"
 WINDOW = 1_000
+REPEATS = 5
+Push = Callable[[pa.RecordBatch], pa.Table]
 
 
 FLOOR = "columns and table only"
@@ -38,21 +40,29 @@ def run(contender: str, batch: int, events: int) -> Measured:
     warm = query.operator(table.schema)
     for piece in pieces[:300]:
         warm.push(piece)
-    operator, matches = query.operator(table.schema), 0
-    push = operator.push if contender == "situ" else _floor(operator.push(pieces[0]).schema, pieces)
-    times = np.empty(len(pieces))
-    cpu = time.process_time()
-    for i, piece in enumerate(pieces):
-        started = time.perf_counter()
-        matches += push(piece).num_rows
-        times[i] = time.perf_counter() - started
-    cpu = time.process_time() - cpu
+    floor = _floor(query.operator(table.schema).push(pieces[0]).schema, pieces)
+    runs = (
+        _run(query.operator(table.schema).push if contender == "situ" else floor, pieces)
+        for _ in range(REPEATS)
+    )
+    times, cpu, matches = min(runs, key=lambda run: float(run[0].sum()))
     details = {f"p{q}_us": round(1e6 * float(np.percentile(times, q)), 2) for q in (50, 90, 99, 99.9)}
     details["cpu_us_per_push"] = round(1e6 * cpu / len(pieces), 2)
     return Measured(float(times.sum()), cpu, events, matches, [], details)
 
 
-def _floor(schema: pa.Schema, pieces: list[pa.RecordBatch]) -> Callable[[pa.RecordBatch], pa.Table]:
+def _run(push: Push, pieces: list[pa.RecordBatch]) -> tuple[np.ndarray, float, int]:
+    """Seconds of each push, processor time of all, and the matches."""
+    times, matches = np.empty(len(pieces)), 0
+    cpu = time.process_time()
+    for i, piece in enumerate(pieces):
+        started = time.perf_counter()
+        matches += push(piece).num_rows
+        times[i] = time.perf_counter() - started
+    return times, time.process_time() - cpu, matches
+
+
+def _floor(schema: pa.Schema, pieces: list[pa.RecordBatch]) -> Push:
     """What no operator of this interface can do without: arrays of the columns, a table for the matches.
 
     The table has a match for 18 events, as situ's have on this input, in columns made from memory at hand.
@@ -93,7 +103,7 @@ EXPERIMENT = Experiment(
     generator="synthetic, 3 symbols as boolean columns, situations 10-100 s, gaps 10-50 s, 1 Hz",
     seed=SEED,
     query=query_text(3, PATTERN, WINDOW),
-    measured="time of each push of a RecordBatch, percentiles",
+    measured="time of each push of a RecordBatch: the fastest of five runs, and percentiles of it",
     published="Not a published experiment.",
     points=points,
     run=run,
