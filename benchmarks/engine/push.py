@@ -17,7 +17,7 @@ from situ.sources import synthetic_table
 SEED = 4
 PATTERN = "A overlaps B AND B before C"
 WINDOW = 1_000
-REPEATS = 5
+REPEATS = 15
 Push = Callable[[pa.RecordBatch], pa.Table]
 
 
@@ -103,7 +103,7 @@ EXPERIMENT = Experiment(
     generator="synthetic, 3 symbols as boolean columns, situations 10-100 s, gaps 10-50 s, 1 Hz",
     seed=SEED,
     query=query_text(3, PATTERN, WINDOW),
-    measured="time of each push of a RecordBatch: the fastest of five runs, and percentiles of it",
+    measured="time of each push of a RecordBatch: the fastest of 15 runs, and percentiles of it",
     published="Not a published experiment.",
     points=points,
     run=run,
