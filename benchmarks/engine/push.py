@@ -39,8 +39,8 @@ def run(contender: str, batch: int, events: int) -> Measured:
     pieces = table.to_batches(max_chunksize=batch)
     warm = query.operator(table.schema)
     for piece in pieces[:300]:
-        warm.push(piece)
-    floor = _floor(query.operator(table.schema).push(pieces[0]).schema, pieces)
+        found = warm.push(piece)
+    floor = _floor(found.schema, pieces)
     runs = (
         _run(query.operator(table.schema).push if contender == "situ" else floor, pieces)
         for _ in range(REPEATS)
@@ -63,7 +63,7 @@ def _run(push: Push, pieces: list[pa.RecordBatch]) -> tuple[np.ndarray, float, i
 
 
 def _floor(schema: pa.Schema, pieces: list[pa.RecordBatch]) -> Push:
-    """What no operator of this interface can do without: arrays of the columns, a table for the matches.
+    """What objects alone cost that makes an array of each column and of each column of the result.
 
     The table has a match for 18 events, as situ's have on this input, in columns made from memory at hand.
     """

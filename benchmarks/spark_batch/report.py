@@ -77,7 +77,7 @@ def page(results: dict[str, Any]) -> str:
             "",
             f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, Python "
             f"{machine['python']}, PySpark {versions['pyspark']}, PyArrow {versions['pyarrow']}, DuckDB "
-            f"{versions['duckdb']}; {commits(results)}.",
+            f"{versions['duckdb']}; {commits(results)}; load average before the latest run {machine['load']}.",
             "",
             "Repeat it with `python -m benchmarks.spark_batch.run` and then `python -m "
             "benchmarks.spark_batch.report`; the data is made once, under `~/.cache/situ-benchmarks` or "
@@ -121,7 +121,7 @@ def commits(results: dict[str, Any]) -> str:
     """Which version of situ each figure is of: ways can be measured anew one by one."""
     of: dict[str, list[str]] = {}
     for name, found in results["ways"].items():
-        of.setdefault(found["commit"], []).append(name)
+        of.setdefault(found["commit"], []).append(f"`{name}`")
     of.setdefault(results["scaling_commit"], []).append("one core and two")
     if len(of) == 1:
         return f"situ at {next(iter(of))}"

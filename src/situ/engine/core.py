@@ -299,7 +299,7 @@ class Engine:
             self._look_after = _LOOK_OFTEN
         else:
             self._look_after = min(2 * max(self._look_after, _LOOK_OFTEN // 2), _LOOK_RARELY)
-        self._costs = np.array(self.planner.plan.costs)
+            self._costs = np.array(self.planner.plan.costs)  # a plan made anew may differ in these only
         self.n_visited += int(work.visited.sum())
         for counters in work:
             counters[:] = 0

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from situ.errors import DataError
 
 Codes = npt.NDArray[np.int64]
-_ZEROS = np.zeros(1 << 14, np.int64)
+_ZEROS = np.zeros(1 << 14, np.int64)  # codes of small batches without partitions; nobody writes to codes
 
 
 def encode(columns: Sequence[pa.Array], n_rows: int) -> tuple[Codes, list[pa.Array]]:
