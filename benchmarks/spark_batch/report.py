@@ -77,7 +77,7 @@ def page(results: dict[str, Any]) -> str:
             "",
             f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, Python "
             f"{machine['python']}, PySpark {versions['pyspark']}, PyArrow {versions['pyarrow']}, DuckDB "
-            f"{versions['duckdb']}; {commits(results)}; load average before the latest run {machine['load']}.",
+            f"{versions['duckdb']}; {commits(results)}; load average before the last run {machine['load']}.",
             "",
             "Repeat it with `python -m benchmarks.spark_batch.run` and then `python -m "
             "benchmarks.spark_batch.report`; the data is made once, under `~/.cache/situ-benchmarks` or "

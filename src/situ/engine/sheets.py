@@ -1,7 +1,7 @@
-"""Results of small steps: slices of a table that was made ahead.
+"""Results of small steps: slices of a batch that was made ahead.
 
-To make one column takes Arrow longer than a step takes to find a few matches; a slice of a table costs
-the same for any number of columns.
+To make a column for each endpoint takes Arrow longer than a step takes to find a few matches; a slice of
+them all is one call.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _RESULTS = 16  # of the size of the one that began it: what is kept or pickled t
 
 
 class Sheets:
-    """Tables of endpoints and instants, filled from the top; a full one is left to those who hold slices.
+    """Batches of endpoints and instants, filled from the top; a full one is left to those who hold slices.
 
     `rows[c]` says what column c shows: symbol i's ts is row i, its te row n + i, the match's instant 2n.
     """
