@@ -42,6 +42,7 @@ PHASES = (
     Phase("lint", (("-m", "ruff", "check"), ("-m", "ruff", "format", "--check"))),
     Phase("types", (("-m", "mypy"),)),
     Phase("imports", (("tools/check_imports.py",),)),
+    Phase("citations", (("tools/check_citations.py",),)),
     Phase("nojit", ((*PYTEST, *ELSEWHERE, "-m", "nojit"),), (("NUMBA_DISABLE_JIT", "1"),)),
     Phase(
         "docs",

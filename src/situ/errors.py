@@ -37,7 +37,7 @@ class OptionError(SituError):
 
 
 class DataError(SituError):
-    """The data breaks a rule of SEMANTICS (null time, ties refused, interleaving splits...)."""
+    """The data breaks a rule of the semantics (null time, ties refused, interleaving splits...)."""
 
 
 class ExpressionError(DataError):
