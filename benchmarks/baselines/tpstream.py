@@ -2,7 +2,7 @@
 
 Kept as the paper has it: situations that have started but not ended wait in a buffer of their own, and each
 trigger tries every combination of them. Where the paper leaves a case open, it is settled so that results
-are those of situ's SEMANTICS: situations that end at an instant are known to have ended before anything is
+are those of docs/semantics: situations that end at an instant are known to have ended before anything is
 matched at it, and a match is published at its detection time only. Events at which no condition changes are
 skipped with one comparison, which the paper's loop over all definitions does not do.
 """

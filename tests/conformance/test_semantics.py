@@ -1,4 +1,4 @@
-"""What SEMANTICS claims about itself, held against the oracles' definitions."""
+"""What docs/semantics claims about itself, held against the oracles' definitions."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What SEMANTICS says, computed by brute force in plain Python. Nothing here imports situ."""
+"""What docs/semantics says, computed by brute force in plain Python. Nothing here imports situ."""

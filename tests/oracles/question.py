@@ -10,7 +10,7 @@ Row = dict[str, Any]
 
 
 class BadInput(Exception):
-    """The data breaks a rule of SEMANTICS (the oracles' own word for DataError)."""
+    """The data breaks a rule of the semantics (the oracles' own word for DataError)."""
 
 
 @dataclass(frozen=True)
