@@ -1,0 +1,20 @@
+"""The diagrams in docs are what their program draws."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_diagrams_are_up_to_date(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, ROOT / "tools" / "diagrams.py", tmp_path], check=True)
+    drawn = sorted(tmp_path.glob("*.svg"))
+    assert drawn
+    for path in drawn:
+        ElementTree.parse(path)
+        shown = (ROOT / "docs" / "images" / path.name).read_text(encoding="utf-8")
+        assert shown == path.read_text(encoding="utf-8"), f"stale: run tools/diagrams.py ({path.name})"
