@@ -118,7 +118,7 @@ def carriers() -> str:
                 ("cannot be",),
                 ("counted, and kept", "if asked for"),
                 ("cannot be",),
-                ("counted, and given", "out if asked for"),
+                ("counted, and handed", "out if asked for"),
             ),
         ),
     ]
