@@ -19,6 +19,7 @@ SOURCE = ROOT / "src"
 PARTS = (
     "_version",
     "errors",
+    "private",
     "algebra",
     "language",
     "plan",

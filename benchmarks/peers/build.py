@@ -12,7 +12,7 @@ import venv
 from pathlib import Path
 
 from situ.cli.jars import fetch
-from situ.cli.java import cache_folder
+from situ.private import cache_folder
 
 FLINK = "2.3.0"
 ESPER = "9.0.0"
@@ -20,7 +20,7 @@ ESPER = "9.0.0"
 
 def flink_python() -> Path:
     """The interpreter of Flink's environment, made at the first call."""
-    folder = cache_folder() / "peers" / f"flink-{FLINK}"
+    folder = cache_folder("peers") / f"flink-{FLINK}"
     python, stamp = folder / "bin" / "python", folder / "installed"
     if not stamp.exists():
         venv.create(folder, with_pip=True)

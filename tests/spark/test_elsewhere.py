@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from situ.private import cache_folder
+
 ROOT = Path(__file__).parents[2]
 SMOKE, HDFS = Path(__file__).with_name("smoke.py"), Path(__file__).with_name("hdfs.py")
 
@@ -129,9 +131,7 @@ def test_the_oldest_spark_that_is_allowed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     (asked,) = [text for text in project["dependencies"] if text.startswith("pyspark")]
     oldest = re.search(r">=(\d+\.\d+)", asked)[1]
-    cache = (
-        Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "situ-tests" / f"pyspark-{oldest}"
-    )
+    cache = cache_folder("tests", f"pyspark-{oldest}")
     python = cache / "bin" / "python"
     if not (cache / "done").exists():
         venv.create(cache, with_pip=True)

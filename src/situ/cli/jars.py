@@ -1,7 +1,8 @@
-"""Fetch jars by their coordinates with the Ivy that Spark brings, into the user's cache folder."""
+"""Fetch jars by their coordinates with the Ivy that Spark brings, and verify them each time they are used."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.metadata
 import importlib.util
@@ -13,8 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from situ.cli.java import cache_folder, find_java
+from situ.cli.checksums import CONNECTORS, PINNED
+from situ.cli.java import find_java
 from situ.errors import SituError
+from situ.private import cache_folder, read_private, write_private
 
 # The settings name no host: Ivy knows where the central repository is. A mirror goes into a file of Ivy
 # settings that SITU_IVY_SETTINGS names.
@@ -24,56 +27,112 @@ _SETTINGS = """\
   <resolvers><ibiblio name="central" m2compatible="true"/></resolvers>
 </ivysettings>
 """
+_SUMS = "SHA256SUMS"
 
 
 class JarsNotFoundError(SituError):
     """Jars cannot be fetched: no such coordinates, or no way to the repository."""
 
 
-def kafka_connector() -> list[Path]:
+class JarsAlteredError(SituError):
+    """A jar is not the one it should be: its checksum is another than the one that is known."""
+
+
+class UnverifiedConnectorError(SituError):
+    """situ knows no checksums of the Kafka connector for this version of Spark, and was not told to go on."""
+
+
+def kafka_connector(*, unverified: bool = False) -> list[Path]:
     """The jars with which this Spark reads and writes Kafka, fetched at the first call.
 
-    The connector of Spark's own version is the right one. Where the repository does not carry it (yet), the
-    newest combination that is known to run with Spark 4.2 and 4.3 is taken.
+    Those that are known to run with a version of Spark are verified against the checksums in `checksums.py`.
+    For other versions the connector of the very version is fetched only if `unverified` says so.
     """
     version = importlib.metadata.version("pyspark")
-    own = (f"org.apache.spark:spark-sql-kafka-0-10_2.13:{version}",)
-    tried = (
-        "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
-        "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
-        "org.apache.kafka:kafka-clients:3.9.1",
-        "org.apache.commons:commons-pool2:2.12.1",
-    )
-    if _folder(tried, transitive=False).is_dir():
-        return fetch(tried, transitive=False)
-    try:
-        # Spark itself brings Scala and the logging that the connector asks for
-        return fetch(own, transitive=True, without=("org.scala-lang", "org.slf4j", "org.apache.hadoop"))
-    except JarsNotFoundError:
-        return fetch(tried, transitive=False)
+    known = CONNECTORS.get(".".join(version.split(".")[:2]))
+    if known is not None:
+        return fetch(known, transitive=False)
+    own = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{version}"
+    if not unverified:
+        raise UnverifiedConnectorError(
+            f"situ knows no checksums of the Kafka connector for Spark {version}, {own}.",
+            hint="name its jars with --jars, or give --unverified-connector to take what the repository has",
+        )
+    # Spark itself brings Scala and the logging that the connector asks for
+    return fetch([own], transitive=True, without=("org.scala-lang", "org.slf4j", "org.apache.hadoop"))
 
 
 def fetch(coordinates: Sequence[str], *, transitive: bool, without: Sequence[str] = ()) -> list[Path]:
-    """The jars of `group:artifact:version` coordinates, with what they depend on if `transitive`."""
-    folder = _folder(coordinates, transitive=transitive)
-    if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix="draft-"))
-        try:
-            _retrieve(coordinates, transitive, without, draft)
+    """The jars of `group:artifact:version` coordinates, with what they depend on if `transitive`.
+
+    Each is held against its pinned checksum, where there is one, and else, once it is in the cache, against
+    what was fetched; while fetching Ivy compares with the checksums of the repository.
+    """
+    digest = hashlib.sha256(f"{_SUMS} {transitive} {' '.join(coordinates)}".encode()).hexdigest()[:16]
+    name = f"{coordinates[0].split(':')[1]}-{digest}"
+    folder = cache_folder("jars") / name
+    if not folder.exists():
+        draft = _drafted(coordinates, transitive, without, folder.parent)
+        _verify(draft / "jars")  # if it fails, what was fetched stays where the error says it is
+        with contextlib.suppress(OSError):  # another process was first
             draft.joinpath("jars").rename(folder)  # whole or not at all
-        except OSError:
-            if not folder.is_dir():  # else another process was first
-                raise
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
+        shutil.rmtree(draft, ignore_errors=True)
+    _verify(cache_folder("jars", name))
     return sorted(folder.glob("*.jar"))
 
 
-def _folder(coordinates: Sequence[str], *, transitive: bool) -> Path:
-    digest = hashlib.sha256(f"{transitive} {' '.join(coordinates)}".encode()).hexdigest()[:16]
-    name = coordinates[0].split(":")[1]
-    return cache_folder() / "jars" / f"{name}-{digest}"
+def _drafted(coordinates: Sequence[str], transitive: bool, without: Sequence[str], parent: Path) -> Path:
+    """A folder of its own with `jars`: what the repository has, private, and its checksums."""
+    draft = Path(tempfile.mkdtemp(dir=parent, prefix="draft-"))
+    try:
+        _retrieve(coordinates, transitive, without, draft)
+        _keep_private(draft / "jars")
+        write_private(draft / "jars" / _SUMS, _written(_sums(draft / "jars")))
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    return draft
+
+
+def _keep_private(jars: Path) -> None:
+    """Ivy made these, with whatever the umask left them."""
+    jars.chmod(0o700)
+    for jar in jars.iterdir():
+        jar.chmod(0o600)
+
+
+def _verify(jars: Path) -> None:
+    """The folder holds exactly the jars that were fetched, and they are what they should be."""
+    lines = (read_private(jars / _SUMS) or b"").decode().splitlines()
+    recorded = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    if not recorded:
+        raise JarsAlteredError(
+            f"{jars} holds no {_SUMS} with checksums.",
+            hint="remove that folder and run again to fetch it anew",
+        )
+    expected = {name: PINNED.get(name, digest) for name, digest in recorded.items()}
+    found = _sums(jars)
+    for name in sorted(expected | found):
+        if found.get(name) != expected.get(name):
+            raise JarsAlteredError(
+                f"{jars / name} has the SHA-256 checksum {found.get(name, '(no such file)')}, "
+                f"and should have {expected.get(name, 'none: it is not one of the jars that were fetched')}.",
+                hint=f"nothing was removed: look at it, remove {jars} and run again to fetch it anew; "
+                "if the checksum stays another, ask whoever runs the repository or mirror",
+            )
+
+
+def _sums(jars: Path) -> dict[str, str]:
+    contents = {path.name: read_private(path) for path in jars.glob("*.jar")}
+    return {
+        name: "(not a file of this user alone)" if content is None else hashlib.sha256(content).hexdigest()
+        for name, content in contents.items()
+    }
+
+
+def _written(sums: dict[str, str]) -> bytes:
+    """As sha256sum writes them."""
+    return "".join(f"{digest}  {name}\n" for name, digest in sorted(sums.items())).encode()
 
 
 def _retrieve(coordinates: Sequence[str], transitive: bool, without: Sequence[str], folder: Path) -> None:

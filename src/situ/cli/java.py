@@ -9,12 +9,12 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from situ.errors import SituError
+from situ.private import cache_folder, read_private, write_private
 
 OLDEST = 17  # what Spark 4 asks for
 
@@ -89,25 +89,8 @@ def _bundled_home() -> Path:
         f'exec {shlex.quote(str(JAVA))} "$@"\n'
     )
     # One folder per wrapper text, so that two environments on one machine do not fight over it.
-    home = cache_folder() / f"java-{hashlib.sha256(wrapper.encode()).hexdigest()[:16]}"
-    executable = home / "bin" / "java"
-    if not executable.exists():
-        executable.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=executable.parent)
-        with os.fdopen(handle, "w") as file:
-            file.write(wrapper)
-        os.chmod(draft, 0o755)
-        os.replace(draft, executable)  # whole or not at all, also when two processes do this at once
+    home = cache_folder(f"java-{hashlib.sha256(wrapper.encode()).hexdigest()[:16]}")
+    executable = cache_folder(home.name, "bin") / "java"
+    if read_private(executable) != wrapper.encode():
+        write_private(executable, wrapper.encode(), mode=0o700)
     return home
-
-
-def cache_folder() -> Path:
-    """Return the folder for what situ keeps between runs, made if need be."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    folder = (Path(base) if base else Path.home() / ".cache") / "situ"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:  # a read-only home
-        folder = Path(tempfile.gettempdir()) / f"situ-{os.getuid()}"
-        folder.mkdir(mode=0o700, exist_ok=True)
-    return folder

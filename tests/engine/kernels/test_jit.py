@@ -16,6 +16,13 @@ print(plus(np.int64(1), np.int64(2)), first_above(np.array([[1, 2, 3]]), 0, 0, 3
 """
 ANSWER = "3 2"
 COMPILING = "situ: compiling its kernels"
+# What two queries need of the kernels: each compiles some that the other has no use for.
+ONE_QUERY = "import numpy as np; from situ.engine.kernels.numbers import plus; plus(np.int64(1), np.int64(2))"
+ANOTHER = """
+import numpy as np
+from situ.engine.kernels.numbers import first_above
+first_above(np.array([[1, 2, 3]]), 0, 0, 3, 2, 0)
+"""
 
 
 def environment(cache: Path, **more: str) -> dict[str, str]:
@@ -59,6 +66,37 @@ def test_the_first_process_compiles_and_says_so_and_the_second_finds_it(tmp_path
     assert len(files) >= 3
     assert run(tmp_path) == ""
     assert compiled(tmp_path) == files
+
+
+def test_it_is_said_once_on_a_machine_though_other_queries_need_other_kernels(tmp_path: Path) -> None:
+    def asked(script: str) -> str:
+        command, env = [sys.executable, "-c", script], environment(tmp_path)
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=True)
+        return done.stderr
+
+    first = asked(ONE_QUERY)
+    assert "each once on this machine, when it is first needed" in first
+    (said,) = tmp_path.rglob("announced*")
+    os.utime(said, (0, 0))  # long ago
+    before = len(compiled(tmp_path))
+    assert asked(ANOTHER) == ""
+    assert len(compiled(tmp_path)) > before
+    said.rename(said.with_name("announced-0.0.1"))  # another version was here
+    for kernel in compiled(tmp_path):
+        kernel.unlink()
+    assert COMPILING in asked(ONE_QUERY)
+    assert asked(ANOTHER) == ""
+
+
+def test_where_nothing_lasts_it_says_so(tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    (tmp_path / "tmp" / f"situ-{os.geteuid()}").symlink_to(tmp_path)
+    said = run(blocked, XDG_CACHE_HOME=str(blocked), TMPDIR=str(tmp_path / "tmp"))
+    assert "lasts for this process only" in said
+    assert f"{COMPILING}, for this process only" in said
+    assert "once" not in said
 
 
 def test_quiet_means_quiet(tmp_path: Path) -> None:

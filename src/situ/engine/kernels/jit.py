@@ -2,7 +2,7 @@
 
 Numba's own cache lies beside the source, forgets that a kernel calls another file's kernel, and lets
 every process that starts at the same moment compile the same code. Spark starts workers together on
-read-only installs, so we keep a cache of our own: in a folder the user can write, each kernel stamped
+read-only installs, so we keep a cache of our own: in a folder of the user alone, each kernel stamped
 with its source and all it imports of ours, and filled under a file lock.
 """
 
@@ -13,9 +13,7 @@ import os
 import pickle
 import re
 import sys
-import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -26,31 +24,22 @@ import numba
 from numba.core import caching, config
 from numba.core.runtime import rtsys
 
+from situ._version import __version__
+from situ.private import cache_folder, lasts, read_private, write_private
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SITU = Path(__file__).parents[2]
 _DIGEST_SIZE = 16
-_ANNOUNCED_FOR_S = 120
 _OURS = re.compile(r"^from (situ[.\w]*) import", re.MULTILINE)
 
 
+def kernel_folder() -> Path:
+    """Where the compiled kernels of this installation are kept, looked at anew each time."""
+    return cache_folder(f"kernels-{_installation()}")
+
+
 @cache
-def cache_folder() -> Path:
-    """The first of $SITU_CACHE_DIR, the user's cache folder and the temporary folder that takes a file."""
-    asked = os.environ.get("SITU_CACHE_DIR")
-    user = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    shared = os.path.join(tempfile.gettempdir(), f"situ-cache-{getattr(os, 'getuid', lambda: 0)()}")
-    for base in ([asked] if asked else []) + [os.path.join(user, "situ"), shared]:
-        folder = Path(base) / f"kernels-{_installation()}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                return folder
-        except OSError:
-            continue
-    raise OSError("no folder can be written for compiled kernels; set SITU_CACHE_DIR to one that can")
-
-
 def _installation() -> str:
     """This installation of situ, so that several on one machine do not overwrite each other's kernels."""
     text = f"{_SITU} {numba.__version__} {sys.version_info[:2]}"
@@ -75,7 +64,10 @@ class _Locator(caching._CacheLocator):
         self._file = py_file
 
     def get_cache_path(self) -> str:
-        return str(cache_folder())
+        return ""  # asked for when a kernel is defined; which folder it is, is decided when one is needed
+
+    def ensure_cache_path(self) -> None:
+        kernel_folder()
 
     def get_source_stamp(self) -> str:
         return source_stamp(self._file)
@@ -100,22 +92,20 @@ class _Files(caching.IndexDataCacheFile):
     """
 
     def load(self, key: Any) -> Any:
-        try:
-            content = self._path(key).read_bytes()
-        except OSError:
+        content = read_private(self._path(key))
+        if content is None:
             return None
         digest, data = content[:_DIGEST_SIZE], content[_DIGEST_SIZE:]
         return pickle.loads(data) if digest == self._digest(key, data) else None
 
     def save(self, key: Any, data: Any) -> None:
         dumped = self._dump(data)
-        with self._open_for_write(str(self._path(key))) as file:
-            file.write(self._digest(key, dumped) + dumped)
+        write_private(self._path(key), self._digest(key, dumped) + dumped)
 
     def _path(self, key: Any) -> Path:
         signature, machine, _ = key
         name = hashlib.blake2b(repr((signature, machine)).encode(), digest_size=8).hexdigest()
-        return Path(self._cache_path) / f"{self._index_name.removesuffix('.nbi')}.{name}.nbc"
+        return kernel_folder() / f"{self._index_name.removesuffix('.nbi')}.{name}.nbc"
 
     def _digest(self, key: Any, data: bytes) -> bytes:
         expected = f"{self._version} {self._source_stamp} {key!r}"
@@ -143,23 +133,26 @@ class _Cache(caching.FunctionCache):
 
 @cache
 def _announce() -> None:
-    if not os.environ.get("SITU_QUIET") and _is_first_to_say():
-        print(
-            f"situ: compiling its kernels for this machine, once, under 30 s (kept in {cache_folder()})",
-            file=sys.stderr,
-            flush=True,
-        )
+    """Said once for each version on a machine, and worded to stay true: other queries need other kernels."""
+    folder = kernel_folder()
+    if os.environ.get("SITU_QUIET") or not _is_first_to_say(folder):
+        return
+    how_long = (
+        "each once on this machine, when it is first needed" if lasts(folder) else "for this process only"
+    )
+    print(
+        f"situ: compiling its kernels, {how_long}, about 30 s in all (kept in {folder})",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
-def _is_first_to_say() -> bool:
-    """Whether no other process has said so just now: a Spark job's workers compile in turns."""
-    said = cache_folder() / "announced"
+def _is_first_to_say(folder: Path) -> bool:
+    """Whether no process has said so before: a Spark job's workers all find the same kernels missing."""
     try:
-        if time.time() - said.stat().st_mtime < _ANNOUNCED_FOR_S:
-            return False
-    except OSError:
-        pass  # nobody ever did
-    said.touch()
+        (folder / f"announced-{__version__}").touch(exist_ok=False)
+    except FileExistsError:
+        return False
     return True
 
 
@@ -177,7 +170,7 @@ def _one_compiler() -> Iterator[None]:
             if _depth > 1:  # a kernel that calls a kernel: the lock is ours already
                 yield
                 return
-            with (cache_folder() / "lock").open("wb") as handle:
+            with (kernel_folder() / "lock").open("wb") as handle:
                 _lock(handle)
                 yield  # closing the file releases the lock, also when the process dies
         finally:
