@@ -239,3 +239,19 @@ def test_a_long_line_is_cut_around_the_caret() -> None:
 
 def test_a_caret_at_the_end_of_the_text() -> None:
     assert caret_lines("abc", Span(3, 3)) == ["  line 1: abc", "             ^"]
+
+
+REFUSED = ("reflect", "java_method", "try_reflect", "rand", "max", "explode", "row_number")
+SPELLINGS = ("{}", "`{}`", "`{}` /* */", "builtin.{}", "system.builtin.{}", "system.`builtin`.`{}`")
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_function_that_is_refused_is_refused_in_every_spelling(name: str, spelling: str) -> None:
+    """Spark calls its own function by each of these, and reflect calls any Java method."""
+    call = f"{spelling.format(name)}('java.lang.System', 'exit')"
+    for text in (f"{call} = 'x'", f"transform(xs, x -> {call})[0] = 'x'"):
+        with pytest.raises(QueryError, match=f"calls .*{name}"):
+            situ.query(f"{A} {text}")
+    with pytest.raises(QueryError):
+        situ.query(f"{A} x > 1 RETURN concat(first(A.x), {call}) AS y")

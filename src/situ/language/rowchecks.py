@@ -129,7 +129,17 @@ def check_calls(source: Source, tokens: Sequence[Token], what: str) -> None:
     for position, token in enumerate(tokens):
         before = tokens[position - 1] if position else None
         after = tokens[position + 1] if position + 1 < len(tokens) else None
-        if before is not None and before.is_sign("."):
+        closes = position + 2 < len(tokens) and tokens[position + 2].is_sign(")")
+        is_qualified = before is not None and before.is_sign(".")
+        if (
+            token.is_name
+            and after is not None
+            and after.is_sign("(")
+            and (is_qualified or token.kind is Kind.QUOTED)
+        ):
+            # Spark calls its own functions by these spellings too: `reflect`(...), builtin.reflect(...)
+            _check_call(source, token, what, no_arguments=closes)
+        if is_qualified:
             continue
         if token.is_word("SELECT") and not ends_operand(before):
             raise _forbidden(source, token, f"{what} contains a subquery", "join the tables before matching")
@@ -138,7 +148,6 @@ def check_calls(source: Source, tokens: Sequence[Token], what: str) -> None:
         if token.is_in(BARE_NONDETERMINISTIC) and not (after is not None and after.is_sign("(")):
             raise _nondeterministic(source, token, what)
         if is_call(token, before, after):
-            closes = position + 2 < len(tokens) and tokens[position + 2].is_sign(")")
             _check_call(source, token, what, no_arguments=closes)
 
 
