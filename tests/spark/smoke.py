@@ -85,9 +85,25 @@ def main(where: str) -> None:
             except situ.SituError:
                 continue
             raise AssertionError(f"{wrong} was not refused at the call")
+        if where in ("local", "connect"):
+            check_another_python_is_refused(spark, df, query, Path(folder))
         print(situ.explain(df, query))
     print(f"smoke passed on {spark.version}")
     spark.stop()
+
+
+def check_another_python_is_refused(spark: Any, df: Any, query: Any, folder: Path) -> None:
+    """On the driver, before Spark would start such a worker."""
+    other = folder / "python3.9"
+    other.write_text("""#!/bin/sh\necho '["3.9", []]'\n""")
+    other.chmod(0o755)
+    spark.conf.set("spark.sql.execution.pyspark.python", str(other))
+    said = ""
+    try:
+        situ.match(df, query)
+    except situ.SituError as error:
+        said = str(error)
+    assert "Spark's workers run Python 3.9" in said, said
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 def match(df: DataFrame, query: Query, **options: Any) -> DataFrame:
     """Every match in a batch or streaming DataFrame, once."""
+    _check_workers(df.sparkSession)
     if df.isStreaming:
         from situ.spark import stream
 
@@ -25,6 +26,7 @@ def match(df: DataFrame, query: Query, **options: Any) -> DataFrame:
 
 def situations(df: DataFrame, query: Query, **options: Any) -> DataFrame:
     """The derived situations of a batch or streaming DataFrame, one row each."""
+    _check_workers(df.sparkSession)
     if df.isStreaming:
         from situ.spark import stream
 
@@ -38,6 +40,7 @@ def match_parquet(spark: SparkSession, paths: str | Sequence[str], query: Query,
     """Every match in Parquet files, once; tasks read the files themselves."""
     from situ.spark import parquet
 
+    _check_workers(spark)
     return parquet.match_parquet(spark, paths, query, **options)
 
 
@@ -47,6 +50,7 @@ def situations_parquet(
     """The derived situations of Parquet files, one row each; tasks read the files themselves."""
     from situ.spark import parquet
 
+    _check_workers(spark)
     return parquet.situations_parquet(spark, paths, query, **options)
 
 
@@ -55,3 +59,9 @@ def explain(df: DataFrame, query: Query, **options: Any) -> Any:
     from situ.spark import explained
 
     return explained.explain(df, query, **options)
+
+
+def _check_workers(session: SparkSession) -> None:
+    from situ.spark.pythons import check_workers
+
+    check_workers(session)

@@ -22,6 +22,7 @@ from situ.errors import OptionError
 from situ.language.ast import Query
 from situ.language.binder import BoundQuery
 from situ.spark.project import MASK, Layout, project, read_batch, read_mask
+from situ.spark.pythons import check_workers
 from situ.spark.settings import settings_of
 from situ.spark.ship import shipped
 
@@ -40,6 +41,7 @@ def why(df: DataFrame, query: Query, **options: Any) -> Why:
             hint="ask it of a batch DataFrame with the same rows, such as what the stream has read so far",
         )
     check_matchable(query)
+    check_workers(df.sparkSession)
     chosen = read_options(options, OPTIONS, "a batch DataFrame")
     check_applicable(options, query)
     silent = replace(query, items=(), returns=())
