@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from situ.cli.secrets import redacted
 from situ.errors import OptionError, QueryError, UnsupportedExpressionError
 
 OK, FAILURE, USAGE = 0, 1, 2
@@ -34,7 +35,7 @@ def print_error(error: Exception) -> None:
     # No wrapping: a caret line must stay under the word it points at.
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     console.print("error:", style="bold red", end=" ")
-    console.print(text, markup=False)
+    console.print(redacted(text), markup=False)
 
 
 def add_query_argument(parser: argparse.ArgumentParser) -> None:

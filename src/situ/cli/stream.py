@@ -65,9 +65,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="for Spark's Kafka connector",
+        help="for Spark's Kafka connector; the VALUE env:NAME is taken from an environment variable",
+    )
+    kafka.add_argument(
+        "--kafka-option-file",
+        metavar="FILE",
+        help="such options, a NAME=VALUE on each line, as for passwords",
     )
     kafka.add_argument("--jars", help="jars of the connector, instead of fetching them")
+    kafka.add_argument(
+        "--unverified-connector",
+        action="store_true",
+        help="fetch the connector of this Spark though situ has no checksums for it",
+    )
     running = parser.add_argument_group("running")
     running.add_argument("--checkpoint", required=True, metavar="FOLDER", help="what a restart goes on from")
     running.add_argument("--trigger", metavar="DURATION", help='between micro-batches, as in "5 seconds"')
@@ -136,6 +146,7 @@ def _stopped(error: Exception) -> SituError:
 
 
 def _session(args: argparse.Namespace) -> SparkSession:
+    from situ.cli.secrets import REDACTED_NAMES
     from situ.cli.session import local_spark
     from situ.cli.stream_io import connector
     from situ.spark.stream import PROVIDER, ROCKSDB
@@ -144,6 +155,9 @@ def _session(args: argparse.Namespace) -> SparkSession:
         PROVIDER: ROCKSDB,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.shuffle.partitions": str(args.partitions),
+        # where Spark shows the options of a source or sink, as in plans, by their names
+        "spark.redaction.regex": REDACTED_NAMES,
+        "spark.sql.redaction.options.regex": REDACTED_NAMES,
     }
     jars = connector(args)
     if jars:

@@ -8,6 +8,7 @@ import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from situ.cli.kafka_options import addresses, read_kafka_options
 from situ.errors import OptionError, SituError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class StreamStoppedError(SituError):
 
 
 def check(args: argparse.Namespace) -> None:
-    """Every argument that the chosen source and sink need is there, and the brokers answer."""
+    """Every argument that the chosen source and sink need is there and read, and the brokers answer."""
     needed = {
         "--input": (args.input, args.source == "files"),
         "--topic": (args.topic, args.source == "kafka"),
@@ -41,19 +42,17 @@ def check(args: argparse.Namespace) -> None:
             raise OptionError(f"{chosen} needs {name}.", hint="`situ stream --help` has examples.")
     if args.source == "files" and "://" not in args.input and not Path(args.input).is_dir():
         raise OptionError(f"there is no folder {args.input}.", hint="make it; files may come later.")
+    args.kafka_options = read_kafka_options(args)
     if args.servers:
         _check_brokers(args.servers)
 
 
 def _check_brokers(servers: str) -> None:
     """At least one broker takes connections; Spark would retry for minutes before it says so."""
-    for server in servers.split(","):
-        host, _, port = server.strip().rpartition(":")
-        if not host or not port.isdigit():
-            raise OptionError(f"--servers {server!r} is not HOST:PORT.", hint="for example localhost:9092.")
+    for address in addresses(servers):
         with (
             contextlib.suppress(OSError),
-            socket.create_connection((host, int(port)), timeout=_SECONDS_TO_ANSWER),
+            socket.create_connection(address, timeout=_SECONDS_TO_ANSWER),
         ):
             return
     raise StreamStoppedError(
@@ -69,7 +68,7 @@ def connector(args: argparse.Namespace) -> str:
         return str(args.jars)
     from situ.cli.jars import kafka_connector
 
-    return ",".join(map(str, kafka_connector()))
+    return ",".join(map(str, kafka_connector(unverified=args.unverified_connector)))
 
 
 def source(session: SparkSession, args: argparse.Namespace, query: Query) -> DataFrame:
@@ -165,10 +164,4 @@ def _show(batch: DataFrame, number: int) -> None:
 
 
 def _kafka_options(args: argparse.Namespace) -> dict[str, str]:
-    options = {"kafka.bootstrap.servers": args.servers}
-    for text in args.kafka_option:
-        name, is_given, value = text.partition("=")
-        if not is_given:
-            raise OptionError(f"--kafka-option {text!r} is not NAME=VALUE.")
-        options[name] = value
-    return options
+    return {"kafka.bootstrap.servers": args.servers, **args.kafka_options}
