@@ -20,6 +20,7 @@ PARTS = (
     "_version",
     "errors",
     "private",
+    "files",
     "algebra",
     "language",
     "plan",

@@ -44,6 +44,10 @@ class ExpressionError(DataError):
     """A value broke an expression under ANSI rules: division by zero, overflow, a cast that does not fit."""
 
 
+class OutputError(SituError):
+    """A result cannot be written: no such place, no permission, or no room."""
+
+
 class StateError(SituError):
     """Saved state cannot be restored: damaged, of another version, or of another query."""
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from situ.errors import OptionError
+from situ.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+_FULL = ("No space left on device", "Disk quota exceeded", "File too large")
 
 
 def save_folder(rows: DataFrame, path: str, kind: str, *, overwrite: bool = False) -> None:
@@ -22,19 +27,50 @@ def save_folder(rows: DataFrame, path: str, kind: str, *, overwrite: bool = Fals
     draft = _beside(rows, parent, f".{name}.{os.getpid()}.partial")
     old = _beside(rows, parent, f".{name}.{os.getpid()}.old")
     try:
+        _make(files, draft, path)
         writer = rows.write.format(kind).mode("overwrite")
-        (writer.option("header", "true") if kind == "csv" else writer).save(draft.toString())
+        with _room_for(path):
+            (writer.option("header", "true") if kind == "csv" else writer).save(draft.toString())
         if files.exists(target):
             files.rename(target, old)
         if not files.rename(draft, target):
             files.rename(old, target)
-            raise OptionError(
-                f"{path} cannot be written.", hint="check that its folder exists and can be written to."
-            )
+            raise _unwritable(path)
     finally:
-        for leftover in (draft, old):
-            if files.exists(leftover):
-                files.delete(leftover, True)
+        with contextlib.suppress(Py4JJavaError):
+            for leftover in (draft, old):
+                if files.exists(leftover):
+                    files.delete(leftover, True)
+
+
+def _make(files: Any, folder: Any, path: str) -> None:
+    """Make the folder to write to: what is wrong with a path is known before any work is done."""
+    try:
+        made = files.mkdirs(folder)
+    except Py4JJavaError as error:
+        raise _unwritable(path) from error
+    if not made:
+        raise _unwritable(path)
+
+
+def _unwritable(path: str) -> OutputError:
+    return OutputError(f"{path} cannot be written.", hint="name a folder that you may write to.")
+
+
+@contextlib.contextmanager
+def _room_for(path: str) -> Iterator[None]:
+    """Say which output found no room; the tasks say only that a disk is full."""
+    try:
+        yield
+    except (PySparkException, Py4JJavaError) as error:
+        full = next((said for said in _FULL if said in str(error)), None)
+        if full is None:
+            raise
+        raise OutputError(
+            f"{path} cannot be written: {full}.",
+            hint="make room, or write to another disk (Spark also needs room in spark.local.dir); nothing "
+            "half-written is left under that name.",
+        ) from error
 
 
 def save_table(rows: DataFrame, name: str, *, overwrite: bool = False) -> None:
