@@ -27,16 +27,24 @@ const main = new Node("main"), body = new Node("body"), holder = new Node("scrip
 holder.text = data;
 globalThis.innerWidth = 1000;
 globalThis.document = {
-  getElementById: () => holder,
+  getElementById: id => id === "data" ? holder : everything().find(node => node.id === id) || null,
   querySelector: () => main,
   createElement: name => new Node(name),
   createElementNS: (space, name) => new Node(name),
   body,
 };
+function everything() {
+  const found = [];
+  (function walk(node) { found.push(node); node.children.forEach(walk); })(main);
+  return found;
+}
 new Function(script)();
 
-const all = [];
-(function walk(node) { all.push(node); node.children.forEach(walk); })(main);
+const all = everything(), dots = [];
+for (const node of all.filter(node => node.name === "circle" && node.handlers)) {  // the reader clicks each dot
+  for (const card of all) card.scrollIntoView = () => dots.push(card.id);
+  node.handlers.click();
+}
 const svgs = all.filter(node => node.name === "svg");
 for (const svg of svgs) {  // the reader points, turns the wheel, drags and returns
   const event = { clientX: 500, clientY: 9, deltaY: -200, pointerId: 1, target: svg, preventDefault() {} };
@@ -49,4 +57,5 @@ console.log(JSON.stringify({
   text: main.textContent,
   bars: all.filter(node => node.dataset.tip).map(node => node.dataset.tip),
   numbers,
+  dots,
 }));

@@ -134,6 +134,131 @@ def test_times_of_day_in_their_zone() -> None:
     assert "certain at 14:00:03" in situ.plot(events, query)[0].svg()
 
 
+HOSTILE = [
+    r"$\frac{$",
+    r"\alpha_{ $x$ $",
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "\"'&`${1}",
+    "a\x00b\nc",
+    "x" * 500,
+    "北京",
+    "_hidden",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE[:5])
+def test_names_and_values_are_text_and_nothing_else(name: str) -> None:
+    quoted = name.replace("`", "``")
+    events = pa.table({f"k{name}": HOSTILE, "t": [0] * len(HOSTILE), f"x{name}": [5.0] * len(HOSTILE)})
+    literal = name.replace("\\", "\\\\").replace("'", "\\'")
+    query = situ.query(
+        f"FROM `s{quoted}` PARTITION BY `k{quoted}` ORDER BY t "
+        f"DEFINE `A{quoted}` AS `x{quoted}` > 3 AND `k{quoted}` <> 'z{literal}' "
+        f"RETURN max(`A{quoted}`.`x{quoted}`) AS `r{quoted}`, first(`A{quoted}`.`k{quoted}`) AS v"
+    )
+    pictures = situ.plot(events, query, top=len(HOSTILE))
+    assert len(pictures) == len(HOSTILE)
+    assert len(pictures[0].png()) > 1000
+    assert len(pictures.overview.png()) > 1000
+    html = pictures.html()
+    assert html.count("<script") == 2  # data and program
+    assert not re.search(r"<(img|b)\b", html)
+    assert [scene["facts"][1][1] for scene in data_of(html)["scenes"]] == HOSTILE
+    svg = ET.fromstring(pictures[HOSTILE.index("a\x00b\nc")].svg())
+    texts = ["".join(node.itertext()) for node in svg.iter("{http://www.w3.org/2000/svg}text")]
+    for shown in ("r", "A", "x"):
+        assert any(f"{shown}{name}"[:17] in text for text in texts)
+
+
+def test_numbers_that_are_none() -> None:
+    values = [0.0, 5.0, float("nan"), float("inf"), float("-inf"), 5.0, 0.0, 0.0, 0.0, 0.0]
+    events = EVENTS.slice(0, 10).set_column(2, "x", pa.array(values))
+    pictures = situ.plot(events, situ.query("FROM e ORDER BY t DEFINE A AS x > 3"), top=5)
+    assert None in data_of(pictures.html())["scenes"][0]["curves"][0]["values"]
+    assert all(picture.png() for picture in pictures)
+
+
+def test_every_picture_has_its_dot_and_what_is_left_out_is_said() -> None:
+    """Of 30 partitions 20 get a row; the one with the picture is among them though it is the poorest."""
+    keys = [f"k{i:02}" for i in range(30) for _ in range(1 if i == 29 else 2)]
+    events = pa.table({"k": keys, "t": range(59), "x": range(1, 60)})
+    query = situ.query("FROM e PARTITION BY k ORDER BY t DEFINE A AS x > 0 RETURN max(A.x) AS top")
+    pictures = situ.plot(events, query, top=2, by="top")
+    overview = pictures.overview.content
+    assert [scene.title for scene in pictures.scenes] == ["k k29", "k k28"]
+    dots = {mark.picture: overview.rows[mark.row] for mark in overview.marks if mark.picture is not None}
+    assert dots == {0: "k k29", 1: "k k28"}
+    assert len(overview.rows) == 20
+    assert overview.notes == (
+        "The numbered dots are the 2 matches with a picture.",
+        "The 18 strokes are matches without one.",
+        "Without a row: 10 more partitions.",
+    )
+    svg = pictures.overview.svg()
+    assert "Without a row: 10 more partitions." in svg
+
+
+def test_the_page_has_the_query() -> None:
+    html = situ.plot(EVENTS, QUERY).html()
+    assert "<pre>FROM e" in html
+    assert "AS x &gt; 3 AT LEAST 2" in html
+    assert "PATTERN A overlaps B" in situ.plot(EVENTS, QUERY)[0].html()
+
+
+def moments(start: str, zone: str | None, *, minutes: int = 1) -> pa.Array:
+    from datetime import datetime, timedelta
+
+    first = datetime.fromisoformat(start)
+    return pa.array([first + timedelta(minutes=minutes * i) for i in range(10)], pa.timestamp("us", zone))
+
+
+TIMED = situ.query("FROM e ORDER BY t DEFINE A AS x > 3 AT LEAST 2 minutes RETURN A.ts AS since")
+
+
+def test_the_axis_has_date_and_zone() -> None:
+    events = EVENTS.slice(0, 10).set_column(1, "t", moments("2024-07-01T20:00", "UTC", minutes=20))
+    said = situ.plot(events, TIMED)[0].svg()
+    assert "2024-07-01, UTC" in said
+    assert "2024-07-01 20:20:00" in said  # the value of since
+    assert "certain at 20:40:00" in said
+    told = situ.plot(events, TIMED, time_zone="Asia/Kolkata")
+    said = told[0].svg()
+    assert "2024-07-02, Asia/Kolkata" in said
+    assert "2024-07-02 01:50:00" in said
+    assert "certain at 02:10:00" in said
+    naive = EVENTS.slice(0, 10).set_column(1, "t", moments("2024-07-01T20:00", None, minutes=20))
+    said = situ.plot(naive, TIMED, time_zone="Asia/Kolkata")[0].svg()
+    assert "2024-07-01<" in said.replace("\n", "")
+    assert "UTC" not in said
+    offset = EVENTS.slice(0, 10).set_column(1, "t", moments("2024-07-01T20:00", "+02:00", minutes=20))
+    assert "2024-07-01, +02:00" in situ.plot(offset, TIMED)[0].svg()
+
+
+def test_a_stretch_over_midnight_names_each_day() -> None:
+    from situ.plotting.clock import time_marks
+    from situ.plotting.scene import Clock
+
+    hour = 3_600_000_000
+    marks = time_marks(20 * hour, 29 * hour, Clock(True, "Europe/Paris"))
+    assert marks.beneath == "1970-01-01 to 1970-01-02, Europe/Paris"
+    assert [label for label in marks.labels if "\n" in label] == ["22:00\nJan 01", "00:00\nJan 02"]
+
+
+def test_spark_draws_in_the_zone_of_the_session(spark: SparkSession) -> None:
+    events = spark.createDataFrame(
+        EVENTS.slice(0, 10).set_column(1, "t", moments("2024-07-01T20:00", "UTC", minutes=20))
+    )
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Kolkata")
+    try:
+        (scene,) = (picture.content for picture in situ.plot(events, TIMED, top=1))
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", str(zone))
+    assert scene.clock.zone == "Asia/Kolkata"
+    assert scene.facts == (("since", "2024-07-02 01:50:00"),)
+
+
 def test_nothing_to_show() -> None:
     pictures = situ.plot(EVENTS, situ.query("FROM e PARTITION BY k ORDER BY t DEFINE A AS x > 99"))
     assert (len(pictures), pictures.n_matches) == (0, 0)
@@ -173,8 +298,28 @@ def test_the_page_draws_itself(tmp_path: Path) -> None:
     for shown in ("1 match", "k one", "certain at 4", "x > 3, at least 2 ticks", "B: >= 8"):
         assert shown in drawn["text"]
     assert "A, in this match\n1 to 4 (3 ticks)" in drawn["bars"]
-    assert "A, too short or too long\n6 to 7 (1 ticks)" in drawn["bars"]
+    assert "A, too short or too long\n6 to 7 (1 tick)" in drawn["bars"]
     assert "B, in this match\n3 to … (open)" in drawn["bars"]
+    assert drawn["dots"] == ["match-1"]  # where a click leads
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node to run the page's script")
+def test_the_page_tells_times_in_their_zone_and_leads_to_pictures(tmp_path: Path) -> None:
+    events = EVENTS.slice(0, 10).set_column(1, "t", moments("2024-07-01T20:00", "UTC", minutes=40))
+    pictures = situ.plot(events, situ.query("FROM e ORDER BY t DEFINE A AS x > 3"), time_zone="Europe/Paris")
+    command = ["node", str(Path(__file__).with_name("run_page.js"))]
+    drawn = []
+    for content in (pictures, pictures.overview):
+        (tmp_path / "page.html").write_text(content.html())
+        done = subprocess.run(
+            [*command, str(tmp_path / "page.html")], capture_output=True, text=True, check=True
+        )
+        drawn.append(json.loads(done.stdout))
+    assert drawn[0]["numbers"] == []
+    assert drawn[0]["dots"] == ["match-1", "match-2"]
+    assert drawn[1]["dots"] == []  # pictures that are not on the page cannot be led to
+    for shown in ("2024-07-01 to 2024-07-02, Europe/Paris", "2 Jul", "23:00", "1. e", "2. e"):
+        assert shown in drawn[0]["text"]
 
 
 def test_without_matplotlib_there_is_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,14 +21,15 @@ def plot(events: Any, query: Query, *, top: int = 3, by: str | None = None, **op
     """Pictures of a table's matches: the first `top`, or those with the largest RETURN column `by`."""
     _check_top(top)
     table = to_arrow(events)
-    gatherer = Gatherer(query, table.schema, options)
+    gatherer = Gatherer(query, table.schema, options, zone=options.get("time_zone"))
     found = Found(api.match(table, with_endpoints(query), **options), query)
     chosen = best(found, top, by).table.to_pylist()
     fetch = partition_events(table, gatherer.bound)
     scenes = tuple(gatherer.scene(found, row, fetch(row, *gatherer.stretch(found, row))) for row in chosen)
     several = Found(found.table.sort_by("match_time").slice(0, _MOST_IN_OVERVIEW), query)
     n_matches = found.table.num_rows
-    return Pictures(query.source, scenes, gatherer.overview(several, chosen, n_matches), n_matches)
+    overview = gatherer.overview(several, chosen, n_matches)
+    return Pictures(query.source, scenes, overview, n_matches, str(query))
 
 
 def plot_on_spark(df: Any, query: Query, *, top: int = 3, by: str | None = None, **options: Any) -> Pictures:
@@ -53,12 +54,13 @@ def draw_sample(df: Any, query: Query, matches: Any, **options: Any) -> Pictures
     time = options.get("time")
     kept = {name: value for name, value in options.items() if name in ("time", "ties", "points")}
     found, chosen = Found(matches.first, query), matches.best.to_pylist()
-    gatherer = Gatherer(query, sample.sample_events(df, query, [], time).schema, kept, sample.ready)
+    schema = sample.sample_events(df, query, [], time).schema
+    gatherer = Gatherer(query, schema, kept, sample.ready, zone=sample.zone_of_session(df))
     stretches = [(row, *gatherer.stretch(found, row)) for row in chosen]
     fetch = partition_events(sample.sample_events(df, query, stretches, time), gatherer.bound)
     scenes = tuple(gatherer.scene(found, row, fetch(row, begin, end)) for row, begin, end in stretches)
     overview = gatherer.overview(found, chosen, matches.n_matches)
-    return Pictures(query.source, scenes, overview, matches.n_matches)
+    return Pictures(query.source, scenes, overview, matches.n_matches, str(query))
 
 
 def _check_top(top: int) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
+from situ.engine.expressions.literals import zone_of
 from situ.plotting.scene import Clock
 
 _S, _DAY = 1_000_000, 86_400_000_000
@@ -26,12 +26,13 @@ class Marks(NamedTuple):
 
 def moment(tick: int, clock: Clock) -> datetime:
     """A tick as a time in the clock's zone."""
-    utc = _EPOCH + timedelta(microseconds=tick)
-    return utc if clock.zone in (None, "UTC") else utc.astimezone(ZoneInfo(str(clock.zone)))
+    return (_EPOCH + timedelta(microseconds=tick)).astimezone(zone_of(clock.zone or "UTC"))
 
 
 def time_marks(left: int, right: int, clock: Clock) -> Marks:
     """At most eight or so marks between two ticks, at round times of the clock's zone.
+
+    Where days change between them, the first mark of each day has its date.
 
     >>> time_marks(0, 90 * _S, Clock(True)).labels
     ['00:00:00', '00:00:15', '00:00:30', '00:00:45', '00:01:00', '00:01:15', '00:01:30']
@@ -49,7 +50,14 @@ def time_marks(left: int, right: int, clock: Clock) -> Marks:
         moment(at, clock).strftime("%Y" if step >= _DAY else "%Y-%m-%d") for at in (left, right)
     )
     labels = [moment(tick, clock).strftime(text) for tick in ticks]
-    return Marks(ticks, labels, f"{' to '.join(days)}, {clock.zone or 'UTC'}")
+    if step < _DAY and len(days) > 1:
+        dates = [moment(tick, clock).strftime("%b %d") for tick in ticks]
+        is_first = [i == 0 or date != dates[i - 1] for i, date in enumerate(dates)]
+        labels = [
+            f"{label}\n{date}" if first else label
+            for label, date, first in zip(labels, dates, is_first, strict=True)
+        ]
+    return Marks(ticks, labels, ", ".join(filter(None, [" to ".join(days), clock.zone])))
 
 
 def _month_starts(left: int, right: int, clock: Clock, every: int) -> list[int]:

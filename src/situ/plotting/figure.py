@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Sequence
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +22,10 @@ if TYPE_CHECKING:
 _WIDTH = 9.0  # inches
 _CURVE_HEIGHT, _LEVEL_HEIGHT, _ROW_HEIGHT = 1.15, 0.34, 0.2
 _GREY, _LIGHT = "#595959", "#D9D9D9"
+_PICTURED, _UNPICTURED = "#D55E00", "#009E73"
+_NUMBER: dict[str, Any] = {
+    "ha": "center", "va": "center_baseline", "fontsize": 6.5, "color": "white", "zorder": 5
+}  # fmt: skip
 _FACTS_WIDTH = 105  # characters
 _BAR = 0.62  # of a level's height
 _ROLES: dict[str, dict[str, Any]] = {
@@ -46,6 +53,25 @@ def _matplotlib() -> Any:
     return matplotlib
 
 
+# Names and values are not ours: nothing in them is mathematics, TeX or a font's business.
+_PLAIN_TEXT = {"text.parse_math": False, "text.usetex": False}
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+@contextmanager
+def _plain_text() -> Iterator[None]:
+    with _matplotlib().rc_context(_PLAIN_TEXT), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)  # it shows as a box
+        yield
+
+
+def _shown(text: str, most: int) -> str:
+    """Text on one line, with its end cut off where it is too long to be drawn."""
+    text = _CONTROLS.sub(" ", text)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+@_plain_text()
 def scene_figure(scene: Scene) -> Figure:
     """One match: curves above, a lane for each symbol below."""
     n_levels = sum(lane.n_levels for lane in scene.lanes)
@@ -62,6 +88,7 @@ def scene_figure(scene: Scene) -> Figure:
     return figure
 
 
+@_plain_text()
 def overview_figure(overview: Overview) -> Figure:
     """All matches over time: a histogram, and the partitions with most of them."""
     figure, (bars, rows) = _panels([1.2, max(0.8, _ROW_HEIGHT * len(overview.rows) + 0.2)])
@@ -72,24 +99,34 @@ def overview_figure(overview: Overview) -> Figure:
     bars.bar(lefts[:-1], overview.counts, width=widths, align="edge", color="#0072B2")
     bars.set_ylabel("matches", color=_GREY)
     bars.yaxis.set_major_locator(_matplotlib().ticker.MaxNLocator(4, integer=True))
-    rows.scatter(
-        [_x(mark.instant, clock) for mark in overview.marks],
-        [mark.row for mark in overview.marks],
-        s=26,
-        color="#D55E00",
+    for mark in overview.marks:
+        if mark.picture is not None:
+            at = (_x(mark.instant, clock), mark.row)
+            rows.plot(*at, "o", markersize=9, color=_PICTURED, zorder=4)
+            rows.text(*at, str(mark.picture + 1), **_NUMBER)
+    others = [mark for mark in overview.marks if mark.picture is None]
+    levels = [mark.row for mark in others]
+    rows.vlines(
+        [_x(mark.instant, clock) for mark in others],
+        [level - 0.32 for level in levels],
+        [level + 0.32 for level in levels],
+        color=_UNPICTURED,
+        linewidth=1.4,
         zorder=3,
     )
     rows.hlines(range(len(overview.rows)), lefts[0], lefts[-1], color=_LIGHT, linewidth=0.8)
-    rows.set_yticks(range(len(overview.rows)), overview.rows, fontsize=8)
+    rows.set_yticks(range(len(overview.rows)), [_shown(name, 32) for name in overview.rows], fontsize=8)
     rows.set_ylim(len(overview.rows) - 0.5, -0.5)
     margin = (lefts[-1] - lefts[0]) * 0.015  # dots at the edges stay whole
     for axis in (bars, rows):
         axis.set_xlim(lefts[0] - margin, lefts[-1] + margin)
-    bars.set_title(overview.title, loc="left", fontsize=11, fontweight="bold")
+    figure.suptitle(overview.title, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    bars.set_title(_wrapped(overview.notes), loc="left", fontsize=8.5, color=_GREY)
     _time_axis(rows, clock)
     return figure
 
 
+@_plain_text()
 def to_png(figure: Figure) -> bytes:
     """The figure as PNG; the same bytes for the same picture."""
     buffer = io.BytesIO()
@@ -97,6 +134,7 @@ def to_png(figure: Figure) -> bytes:
     return buffer.getvalue()
 
 
+@_plain_text()
 def to_svg(figure: Figure) -> str:
     """The figure as SVG text, with text as text."""
     buffer = io.StringIO()
@@ -121,8 +159,8 @@ def _panels(heights: Sequence[float]) -> tuple[Figure, list[Axes]]:
 
 
 def _draw_heading(figure: Figure, axis: Axes, scene: Scene) -> None:
-    facts = _wrapped([f"{name} {value}" for name, value in scene.facts])
-    figure.suptitle(scene.title, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    facts = _wrapped([f"{_shown(name, 32)} {_shown(value, 60)}" for name, value in scene.facts])
+    figure.suptitle(_shown(scene.title, 90), x=0.01, ha="left", fontsize=12, fontweight="bold")
     axis.set_title(facts, loc="left", fontsize=8.5, color=_GREY, pad=16)
     right = _x(scene.instant, scene.clock) > _x((scene.begin + scene.end) // 2, scene.clock)
     axis.annotate(
@@ -153,7 +191,7 @@ def _draw_curve(axis: Axes, scene: Scene, curve: Curve) -> None:
     axis.plot(
         [_x(t, scene.clock) for t in curve.times], values, color="black", linewidth=1.1, zorder=3, **_STEPS
     )
-    axis.set_ylabel(curve.name, fontsize=9, color=_GREY)
+    axis.set_ylabel(_shown(curve.name, 18), fontsize=9, color=_GREY)
     for lane in scene.lanes:
         for bar in lane.bars if lane.symbol in curve.symbols else ():
             if bar.role == "match":
@@ -167,7 +205,7 @@ def _draw_curve(axis: Axes, scene: Scene, curve: Curve) -> None:
         axis.text(
             1.005,
             line.value,
-            line.label,
+            _shown(line.label, 24),
             transform=beside,
             va="center",
             fontsize=8,
@@ -183,10 +221,10 @@ def _draw_lanes(axis: Axes, scene: Scene) -> None:
             if _is_seen(bar, scene):
                 _draw_bar(axis, scene, lane, bar, level + bar.level)
         middle = level + (lane.n_levels - 1) / 2
-        ticks.append((middle, lane.symbol))
+        ticks.append((middle, _shown(lane.symbol, 24)))
         whole_width = axis.get_yaxis_transform()
         label: dict[str, Any] = {"fontsize": 7.5, "va": "top", "color": _GREY, "zorder": 6}
-        axis.text(0.004, level - 0.47, lane.label, transform=whole_width, **label)
+        axis.text(0.004, level - 0.47, _shown(lane.label, 120), transform=whole_width, **label)
         level += lane.n_levels
         axis.axhline(level - 0.5, color=_LIGHT, linewidth=0.6)
     axis.set_yticks([at for at, _ in ticks], [name for _, name in ticks], fontsize=10, color="black")

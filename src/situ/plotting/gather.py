@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,7 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from situ.engine import api
+from situ.engine.expressions.literals import zone_of
 from situ.engine.schema import spark_schema, to_ticks
+from situ.errors import OptionError
 from situ.language.ast import Query, Symbol
 from situ.language.binder import BoundQuery, bind
 from situ.plan.explain import describe_duration
@@ -22,7 +26,7 @@ from situ.plotting.thresholds import comparisons
 
 _MAX_CURVES = 4
 _MAX_POINTS = 4000  # of a curve; beyond it every n-th
-_MAX_ROWS = 20  # partitions named in an overview
+_MAX_ROWS = 20  # partitions named in an overview, if no more have pictures
 _BINS = 120
 
 
@@ -42,8 +46,13 @@ class Gatherer:
         schema: pa.Schema,
         options: dict[str, Any],
         ready: Callable[[Query], Query] = lambda query: query,
+        *,
+        zone: str | None = None,
     ) -> None:
-        """`ready` makes the query one over the tables that scenes are made from, if it is not one."""
+        """`ready` makes the query one over the tables that scenes are made from, if it is not one.
+
+        Times are told in `zone`, or in that of their column; those without a zone have none.
+        """
         self.query = query
         self._runs_query = ready(loose(query))
         self.options = {
@@ -51,7 +60,8 @@ class Gatherer:
         }
         self.bound: BoundQuery = bind(query, spark_schema(schema), time=options.get("time"))
         kind = schema.field(self.bound.time.name).type
-        self.clock = Clock(not pa.types.is_integer(kind), getattr(kind, "tz", None))
+        own = getattr(kind, "tz", None)
+        self.clock = Clock(not pa.types.is_integer(kind), own and _known(zone or own))
 
     def ticks(self, value: Any) -> int:
         """A time of a result row as ticks."""
@@ -80,7 +90,7 @@ class Gatherer:
         ends = [None if te is None else self.ticks(te) for te in found.ends(row)]
         return Scene(
             title=self._title(row),
-            facts=tuple((item.name, _told(row[item.name])) for item in self.query.returns),
+            facts=tuple((item.name, self._told(row[item.name])) for item in self.query.returns),
             clock=self.clock,
             begin=first - margin,
             end=last + margin,
@@ -90,8 +100,19 @@ class Gatherer:
         )
 
     def _title(self, row: dict[str, Any]) -> str:
-        keys = [f"{column.name} {_told(row[column.name])}" for column in self.bound.partition]
+        keys = [f"{column.name} {self._told(row[column.name])}" for column in self.bound.partition]
         return ", ".join(keys) or self.query.source
+
+    def _told(self, value: Any) -> str:
+        if value is None:
+            return "none"
+        if isinstance(value, float):
+            return f"{value:.4g}"
+        if isinstance(value, datetime):  # the zone is told once, under the time axis
+            if value.tzinfo is not None:
+                value = value.astimezone(zone_of(self.clock.zone or "UTC"))
+            return str(value.replace(tzinfo=None))
+        return str(value)
 
     def _lanes(self, events: pa.Table, own: dict[str, int], ends: dict[str, int | None]) -> tuple[Lane, ...]:
         runs = api.situations(events, self._runs_query, **self.options)
@@ -120,7 +141,8 @@ class Gatherer:
         shown = shown[np.argsort(time[shown], kind="stable")][:: 1 + len(shown) // _MAX_POINTS]
         curves = []
         for name, symbols in self._numeric_columns(events.schema).items():
-            values = events[name].take(pa.array(shown)).cast(pa.float64()).to_pylist()
+            numbers = events[name].take(pa.array(shown)).cast(pa.float64())
+            values = pc.if_else(pc.is_finite(numbers), numbers, None).to_pylist()
             lines = self._thresholds(name)
             curves.append(Curve(name, tuple(time[shown].tolist()), tuple(values), lines, symbols))
         return tuple(curves[:_MAX_CURVES])
@@ -152,36 +174,75 @@ class Gatherer:
         lines = []
         for i, symbol in enumerate(self.query.symbols):
             for one in comparisons(symbol.condition) if symbol.condition is not None else ():
-                if one.column.lower() == column.lower():
+                if one.column.lower() == column.lower() and math.isfinite(one.value):
                     lines.append(
                         Threshold(one.value, f"{symbol.name}: {one.sign} {one.value:g}", colour_of(i))
                     )
         return tuple(dict.fromkeys(lines))
 
     def overview(self, found: Found, shown: Sequence[dict[str, Any]], n_matches: int) -> Overview | None:
-        """All matches over time; None if there is none."""
+        """All matches over time; None if there is none. Each match of `shown` has a mark, whatever it is."""
         rows = found.table.to_pylist()
         if not rows:
             return None
+        n_found = len(rows)
+        pictured = {_identity(row): i for i, row in enumerate(shown)}
+        among = {_identity(row) for row in rows}
+        rows += [row for row in shown if _identity(row) not in among]
         names = [self._title(row) for row in rows]
         begins = [min(self.ticks(ts) for ts in found.starts(row)) for row in rows]
         instants = [self.ticks(row["match_time"]) for row in rows]
         begin, end = min(begins), max(instants) + 1
-        frequent = sorted(set(names), key=lambda name: (-names.count(name), names.index(name)))[:_MAX_ROWS]
-        position = {name: i for i, name in enumerate(frequent)}
-        counts, _ = np.histogram(instants, bins=min(_BINS, max(10, len(rows))), range=(begin, end))
-        pictured = {_identity(row): i for i, row in enumerate(shown)}
+        counts, _ = np.histogram(instants[:n_found], bins=min(_BINS, max(10, n_found)), range=(begin, end))
+        position = {name: i for i, name in enumerate(_rows(names, {self._title(row) for row in shown}))}
         marks = tuple(
             Mark(position[name], b, t, pictured.get(_identity(row)))
             for name, b, t, row in zip(names, begins, instants, rows, strict=True)
             if name in position
         )
-        title = f"{n_matches:,} match{'es' if n_matches != 1 else ''}"
-        if len(rows) < n_matches:
-            title += f", the first {len(rows):,} shown"
         return Overview(
-            title, self.clock, begin, end, tuple(counts.tolist()), tuple(frequent), marks, n_matches
+            title=f"{n_matches:,} match{'es' if n_matches != 1 else ''}",
+            clock=self.clock,
+            begin=begin,
+            end=end,
+            counts=tuple(counts.tolist()),
+            rows=tuple(position),
+            marks=marks,
+            n_matches=n_matches,
+            notes=_notes(len(shown), n_found, n_matches, marks, set(names) - set(position)),
         )
+
+
+def _rows(names: Sequence[str], pictured: set[str]) -> list[str]:
+    """The partitions that get a row: those with pictures, then those with most matches, the latter first."""
+    often = [name for name, _ in Counter(names).most_common()]
+    others = set([name for name in often if name not in pictured][: max(0, _MAX_ROWS - len(pictured))])
+    return [name for name in often if name in pictured or name in others]
+
+
+def _notes(
+    n_drawn: int, n_found: int, n_matches: int, marks: Sequence[Mark], rowless: set[str]
+) -> tuple[str, ...]:
+    """What the marks of an overview are, and what it leaves out."""
+    n_strokes = sum(mark.picture is None for mark in marks)
+    notes = []
+    if n_drawn:
+        notes.append(
+            "The numbered dot is the match with a picture."
+            if n_drawn == 1
+            else f"The numbered dots are the {n_drawn:,} matches with a picture."
+        )
+    if n_strokes:
+        notes.append(
+            "The stroke is a match without one."
+            if n_strokes == 1
+            else f"The {n_strokes:,} strokes are matches without one."
+        )
+    if rowless:
+        notes.append(f"Without a row: {len(rowless):,} more partition{'s' if len(rowless) != 1 else ''}.")
+    if n_found < n_matches:
+        notes.append(f"Counted and marked are the first {n_found:,} of {n_matches:,} matches.")
+    return tuple(notes)
 
 
 def partition_events(events: pa.Table, bound: BoundQuery) -> Callable[[dict[str, Any], int, int], pa.Table]:
@@ -245,11 +306,10 @@ def _is_numeric(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def _told(value: Any) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, datetime):  # the zone is told once, under the time axis
-        return str(value.replace(tzinfo=None))
-    return str(value)
+def _known(zone: str) -> str:
+    """The zone, or UTC where Python does not know it: a picture says which one it is in."""
+    try:
+        zone_of(zone)
+    except OptionError:
+        return "UTC"
+    return zone

@@ -33,6 +33,27 @@
     try { new Intl.DateTimeFormat("en", { timeZone: clock.zone || "UTC" }); return clock.zone || "UTC"; }
     catch (error) { return "UTC"; }
   }
+  function parts(tick, clock) {
+    const options = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", timeZone: zone(clock) };
+    const found = {};
+    for (const part of new Intl.DateTimeFormat("en-GB", options).formatToParts(new Date(tick / 1000))) found[part.type] = part.value;
+    return found;
+  }
+  function day(tick, clock) {
+    const of = parts(tick, clock);
+    return `${of.year}-${of.month}-${of.day}`;
+  }
+  // How far the clock's zone is ahead of UTC, so that marks stand at round times of the zone.
+  function ahead(tick, clock) {
+    const of = parts(tick, clock);
+    return (Date.UTC(of.year, of.month - 1, of.day, of.hour, of.minute, of.second) - Math.floor(tick / 1e6) * 1000) * 1000;
+  }
+  function beneath(from, to, clock) {
+    if (!clock.is_time) return "";
+    const days = [day(from, clock), day(to, clock)];
+    return (days[0] === days[1] ? days[0] : days.join(" to ")) + (clock.zone ? ", " + zone(clock) : "");
+  }
+  function cut(text, most) { return text.length > most ? text.slice(0, most - 1) + "…" : text; }
   const STEPS = [1e3, 1e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 1.5e7, 3e7, 6e7, 1.2e8, 3e8, 6e8, 9e8, 1.8e9, 3.6e9,
     7.2e9, 1.08e10, 2.16e10, 4.32e10, 8.64e10, 1.728e11, 6.048e11, 2.592e12, 7.776e12, 3.1536e13];
   function ticks(from, to, clock) {
@@ -42,8 +63,8 @@
       while ((to - from) / step < 4 && step > 1) step /= 2;
       step = Math.max(1, step);
     }
-    const found = [];
-    for (let t = Math.ceil(from / step) * step; t <= to; t += step) found.push(t);
+    const found = [], shift = clock.is_time ? ahead(from, clock) : 0;
+    for (let t = Math.ceil((from + shift) / step) * step - shift; t <= to; t += step) found.push(t);
     return { step, found };
   }
   function short(tick, step, clock) {
@@ -58,10 +79,17 @@
 
   function timeAxis(svg, x, view, height, clock) {
     const marks = ticks(view.from, view.to, clock);
+    const dated = clock.is_time && marks.step < 8.64e10 && day(view.from, clock) !== day(view.to, clock);
+    let before = null;
     for (const t of marks.found) {
       node("line", { x1: x(t), x2: x(t), y1: 0, y2: height, class: "rule" }, svg);
       node("text", { x: x(t), y: height + 14, "text-anchor": "middle" }, svg, short(t, marks.step, clock));
+      if (dated && day(t, clock) !== before) {
+        before = day(t, clock);
+        node("text", { x: x(t), y: height + 28, "text-anchor": "middle" }, svg, short(t, 8.64e10, clock));
+      }
     }
+    node("text", { x: x(view.to), y: height + (dated ? 42 : 28), "text-anchor": "end" }, svg, beneath(view.from, view.to, clock));
   }
 
   function drawScene(svg, scene, view) {
@@ -69,7 +97,7 @@
     const x = t => LEFT + (t - view.from) / (view.to - view.from) * (WIDTH - LEFT - RIGHT);
     const clip = "c" + svg.id, levels = lane => 1 + Math.max(0, ...lane.bars.map(b => b.level));
     const total = scene.curves.length * CURVE + scene.lanes.reduce((n, lane) => n + levels(lane) * LEVEL + 6, 0);
-    svg.setAttribute("viewBox", `0 0 ${WIDTH} ${total + 44}`);
+    svg.setAttribute("viewBox", `0 0 ${WIDTH} ${total + 66}`);
     const box = node("clipPath", { id: clip }, node("defs", {}, svg));
     node("rect", { x: LEFT, y: 0, width: WIDTH - LEFT - RIGHT, height: total + 24 }, box);
     const page = node("g", { transform: "translate(0,18)" }, svg);
@@ -79,8 +107,8 @@
     for (const curve of scene.curves) { drawCurve(page, inside, scene, curve, x, top); top += CURVE; }
     for (const lane of scene.lanes) {
       node("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: top, y2: top, class: "rule" }, page);
-      node("text", { x: LEFT - 10, y: top + levels(lane) * LEVEL / 2 + 8, "text-anchor": "end", class: "name" }, page, lane.symbol);
-      node("text", { x: LEFT + 4, y: top + 11 }, page, lane.label);
+      node("text", { x: LEFT - 10, y: top + levels(lane) * LEVEL / 2 + 8, "text-anchor": "end", class: "name" }, page, cut(lane.symbol, 11));
+      node("text", { x: LEFT + 4, y: top + 11 }, page, cut(lane.label, 130));
       for (const bar of lane.bars) drawBar(inside, scene, lane, bar, x, top + bar.level * LEVEL + 14, view);
       top += levels(lane) * LEVEL + 6;
     }
@@ -108,7 +136,7 @@
       }
     for (const line of curve.thresholds) {
       node("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(line.value), y2: y(line.value), stroke: line.colour, "stroke-dasharray": "6 4", "stroke-width": 1.4 }, page);
-      node("text", { x: WIDTH - RIGHT + 5, y: y(line.value) + 4 }, page, line.label);
+      node("text", { x: WIDTH - RIGHT + 5, y: y(line.value) + 4 }, page, cut(line.label, 16));
     }
     let path = "", pen = "M";
     curve.times.forEach((t, i) => {
@@ -119,7 +147,7 @@
       pen = "H";
     });
     node("path", { d: path, class: "curve" }, inside);
-    node("text", { x: LEFT - 10, y: top + CURVE / 2, "text-anchor": "end" }, page, curve.name);
+    node("text", { x: LEFT - 10, y: top + CURVE / 2, "text-anchor": "end" }, page, cut(curve.name, 14));
     for (const v of [low + pad, high - pad])
       node("text", { x: LEFT - 10, y: y(v) + (v > (low + high) / 2 ? 4 : 2), "text-anchor": "end", opacity: 0.75 }, page, Number(v.toPrecision(3)));
   }
@@ -139,7 +167,7 @@
     for (const one of made) one.dataset.tip = `${lane.symbol}, ${role}\n${told(bar.ts, scene.clock, true)} to ${open ? "…" : told(bar.te, scene.clock, true)} (${span})`;
   }
   function lasting(ticks, clock) {
-    if (!clock.is_time) return ticks + " ticks";
+    if (!clock.is_time) return ticks + (ticks === 1 ? " tick" : " ticks");
     const s = ticks / 1e6;
     return s < 120 ? Number(s.toPrecision(6)) + " s" : s < 7200 ? Number((s / 60).toPrecision(4)) + " min" : Number((s / 3600).toPrecision(4)) + " h";
   }
@@ -155,7 +183,7 @@
   function sceneCard(scene, number) {
     const card = element("section", main);
     card.id = "match-" + (number + 1);
-    element("h2", card, scene.title);
+    element("h2", card, data.scenes.length > 1 ? `${number + 1}. ${scene.title}` : scene.title);
     const facts = element("div", card, undefined, "facts");
     for (const [name, value] of scene.facts) { facts.append(name + " "); element("b", facts, value); facts.append("   "); }
     const svg = node("svg", { id: "s" + number, role: "img", "aria-label": "timeline of " + scene.title }, card);
@@ -198,11 +226,12 @@
     svg.addEventListener("pointerleave", () => { tip.style.display = "none"; svg.querySelectorAll(".cursor").forEach(one => one.remove()); });
   }
 
-  function overviewCard(overview) {
-    const card = element("section", main);
+  // Drawn after the pictures, so that each dot leads to one that is there.
+  function overviewCard(card, overview) {
     element("h2", card, overview.title);
+    if (overview.notes.length) element("p", card, overview.notes.join(" "));
     const ROW = 18, BARS = 80, height = BARS + 12 + ROW * overview.rows.length, LEFT = 150;
-    const svg = node("svg", { viewBox: `0 0 ${WIDTH} ${height + 24}`, role: "img", "aria-label": "matches over time" }, card);
+    const svg = node("svg", { viewBox: `0 0 ${WIDTH} ${height + 48}`, role: "img", "aria-label": "matches over time" }, card);
     const x = t => LEFT + (t - overview.begin) / (overview.end - overview.begin || 1) * (WIDTH - LEFT - 20);
     timeAxis(svg, x, { from: overview.begin, to: overview.end }, height, overview.clock);
     const most = Math.max(1, ...overview.counts), step = (overview.end - overview.begin) / overview.counts.length;
@@ -215,20 +244,28 @@
     overview.rows.forEach((name, i) => {
       const y = BARS + 12 + ROW * i + ROW / 2;
       node("line", { x1: LEFT, x2: WIDTH - 20, y1: y, y2: y, class: "rule" }, svg);
-      node("text", { x: LEFT - 8, y: y + 4, "text-anchor": "end" }, svg, name);
+      node("text", { x: LEFT - 8, y: y + 4, "text-anchor": "end" }, svg, cut(name, 22)).dataset.tip = name;
     });
     for (const mark of overview.marks) {
-      const y = BARS + 12 + ROW * mark.row + ROW / 2, pictured = mark.picture !== null;
-      const dot = node("circle", { cx: x(mark.instant), cy: y, r: pictured ? 6 : 4, fill: pictured ? "#D55E00" : "#009E73", class: pictured ? "mark" : "" }, svg);
-      dot.dataset.tip = `${overview.rows[mark.row]}\ncertain at ${told(mark.instant, overview.clock)}` + (pictured ? "\nclick to see it" : "");
-      if (pictured) dot.addEventListener("click", () => document.getElementById("match-" + (mark.picture + 1)).scrollIntoView({ behavior: "smooth" }));
+      const y = BARS + 12 + ROW * mark.row + ROW / 2, at = x(mark.instant);
+      const tip = `${overview.rows[mark.row]}\ncertain at ${told(mark.instant, overview.clock)}`;
+      if (mark.picture === null) {
+        node("line", { x1: at, x2: at, y1: y - 6, y2: y + 6, stroke: "#009E73", "stroke-width": 2 }, svg).dataset.tip = tip + "\nwithout a picture";
+        continue;
+      }
+      const picture = document.getElementById("match-" + (mark.picture + 1));
+      const dot = node("circle", { cx: at, cy: y, r: 7, fill: "#D55E00", class: picture ? "mark" : "" }, svg);
+      node("text", { x: at, y: y + 3, "text-anchor": "middle", class: "number" }, svg, mark.picture + 1);
+      dot.dataset.tip = tip + (picture ? "\nclick to see it" : "");
+      if (picture) dot.addEventListener("click", () => picture.scrollIntoView({ behavior: "smooth" }));
     }
     svg.addEventListener("pointermove", event => event.target.dataset.tip ? show(event, event.target.dataset.tip) : (tip.style.display = "none"));
     svg.addEventListener("pointerleave", () => { tip.style.display = "none"; });
   }
 
-  if (data.overview) overviewCard(data.overview);
+  const top = data.overview && element("section", main);
   data.scenes.forEach(sceneCard);
+  if (top) overviewCard(top, data.overview);
   if (data.scenes.length) element("p", main, "Filled bars are part of the match, pale from the instant it was certain; pale bars are not part of it; " +
     "dashed ones last too short or too long. Turn the wheel to zoom, drag to move, double-click to return.", "hint");
 })();

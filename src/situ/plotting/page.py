@@ -10,21 +10,23 @@ from typing import Any
 
 from situ.plotting.scene import Overview, Scene
 
-_CURVE, _LEVEL, _FRAME = 110, 30, 110  # pixels, as in page.js
+_CURVE, _LEVEL, _FRAME = 110, 30, 130  # pixels, as in page.js
 
 
-def page_of(scenes: Sequence[Scene], overview: Overview | None, title: str, notes: Sequence[str] = ()) -> str:
-    """The whole page."""
+def page_of(scenes: Sequence[Scene], overview: Overview | None, title: str, query: str = "") -> str:
+    """The whole page; `query` is the text of the query."""
     data: dict[str, Any] = {
         "scenes": [scene.to_data() for scene in scenes],
         "overview": None if overview is None else overview.to_data(),
     }
     # `<` could end the script element early; inside a string JSON allows it written as an escape.
-    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     here = files("situ.plotting")
     style = here.joinpath("page.css").read_text(encoding="utf-8")
     script = here.joinpath("page.js").read_text(encoding="utf-8")
-    paragraphs = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    paragraphs = (
+        f"<details open><summary>query</summary><pre>{escape(query)}</pre></details>" if query else ""
+    )
     if not scenes and overview is None:
         paragraphs += "<p>No match. situ.why(events, query) tells what is missing.</p>"
     return (
@@ -39,7 +41,7 @@ def page_of(scenes: Sequence[Scene], overview: Overview | None, title: str, note
 
 def height_of(scenes: Sequence[Scene], overview: object) -> int:
     """About how many pixels the page is high."""
-    height = 80 if not isinstance(overview, Overview) else 260 + 18 * len(overview.rows)
+    height = 240 if not isinstance(overview, Overview) else 440 + 18 * len(overview.rows)
     for scene in scenes:
         height += _FRAME + _CURVE * len(scene.curves) + _LEVEL * sum(lane.n_levels for lane in scene.lanes)
     return height

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from situ.errors import OptionError
+from situ.files import write_whole
 from situ.plotting import figure, page
 from situ.plotting.scene import Overview, Scene
 
@@ -20,6 +21,7 @@ class Picture:
     """One match, or all of them over time. In a notebook it shows itself."""
 
     content: Scene | Overview
+    query: str = ""  # its text
 
     def png(self) -> bytes:
         """The picture as PNG (needs the extra `plot`)."""
@@ -32,20 +34,19 @@ class Picture:
     def html(self) -> str:
         """A page of its own: interactive, one file, no network."""
         if isinstance(self.content, Scene):
-            return page.page_of([self.content], None, self.content.title)
-        return page.page_of([], self.content, self.content.title)
+            return page.page_of([self.content], None, self.content.title, self.query)
+        return page.page_of([], self.content, self.content.title, self.query)
 
     def save(self, path: str | Path) -> Path:
         """Write the picture; the suffix says how: .png, .svg or .html."""
         path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
         suffix = path.suffix.lower()
         if suffix == ".png":
-            path.write_bytes(self.png())
+            write_whole(path, self.png())
         elif suffix == ".svg":
-            path.write_text(self.svg(), encoding="utf-8")
+            write_whole(path, self.svg().encode())
         elif suffix == ".html":
-            path.write_text(self.html(), encoding="utf-8")
+            write_whole(path, self.html().encode())
         else:
             raise OptionError(
                 f"{path.name} names no format of a picture", hint="end it in .png, .svg or .html"
@@ -76,15 +77,16 @@ class Pictures(Sequence[Picture]):
     scenes: tuple[Scene, ...]
     all_matches: Overview | None
     n_matches: int
+    query: str = ""  # its text
 
     def __len__(self) -> int:
         return len(self.scenes)
 
     def __getitem__(self, i: int) -> Picture:  # type: ignore[override]
-        return Picture(self.scenes[i])
+        return Picture(self.scenes[i], self.query)
 
     def __iter__(self) -> Iterator[Picture]:
-        return map(Picture, self.scenes)
+        return (Picture(scene, self.query) for scene in self.scenes)
 
     @property
     def overview(self) -> Picture:
@@ -93,11 +95,11 @@ class Pictures(Sequence[Picture]):
             raise OptionError(
                 "there is no match to show", hint="situ.why(events, query) tells what is missing"
             )
-        return Picture(self.all_matches)
+        return Picture(self.all_matches, self.query)
 
     def html(self) -> str:
         """The overview and every match on one interactive page: one file, no network."""
-        return page.page_of(self.scenes, self.all_matches, self.title)
+        return page.page_of(self.scenes, self.all_matches, self.title, self.query)
 
     def save(self, folder: str | Path, formats: Sequence[str] | None = None) -> list[Path]:
         """Write a page (`index.html`) and a file for each picture to a folder; the files written.
@@ -106,7 +108,6 @@ class Pictures(Sequence[Picture]):
         """
         folder = Path(folder)
         formats = formats or (("html", "png") if figure.is_available() else ("html",))
-        folder.mkdir(parents=True, exist_ok=True)
         unknown = set(formats) - {"html", "png", "svg"}
         if unknown:
             raise OptionError(
@@ -115,7 +116,7 @@ class Pictures(Sequence[Picture]):
         written = []
         if "html" in formats:
             written.append(folder / "index.html")
-            written[0].write_text(self.html(), encoding="utf-8")
+            write_whole(written[0], self.html().encode())
         for kind in (kind for kind in formats if kind != "html"):
             if self.all_matches is not None:
                 written.append(self.overview.save(folder / f"overview.{kind}"))
@@ -126,7 +127,7 @@ class Pictures(Sequence[Picture]):
     def __repr__(self) -> str:
         if not self.n_matches:
             return "no match to show; situ.why(events, query) tells what is missing"
-        return f"{len(self)} of {self.n_matches:,} matches pictured; save(folder) writes them, [i] is one"
+        return f"{len(self):,} of {self.n_matches:,} matches pictured; save(folder) writes them, [i] is one"
 
     def _repr_html_(self) -> str:
         return _framed(self.html(), page.height_of(self.scenes, self.all_matches))

@@ -16,7 +16,7 @@ def colour_of(position: int) -> str:
 
 @dataclass(frozen=True)
 class Clock:
-    """How ticks are told: microseconds since the epoch in a zone, or plain integers."""
+    """How ticks are told: microseconds since the epoch, in a zone if they have one, or plain integers."""
 
     is_time: bool
     zone: str | None = None
@@ -104,9 +104,10 @@ class Overview:
     begin: int
     end: int
     counts: tuple[int, ...]  # matches in each of equal stretches from begin to end
-    rows: tuple[str, ...]  # partitions with most matches
+    rows: tuple[str, ...]  # partitions with most matches, and all whose matches have a picture
     marks: tuple[Mark, ...]
     n_matches: int
+    notes: tuple[str, ...] = ()  # what the marks are, and what is left out
 
     def to_data(self) -> dict[str, Any]:
         """Lists, numbers and text only."""

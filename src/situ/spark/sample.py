@@ -35,6 +35,11 @@ def found_in(df: DataFrame, query: Query, options: dict[str, Any]) -> DataFrame:
     return match(df, query, **options)
 
 
+def zone_of_session(df: DataFrame) -> str:
+    """The time zone in which the session of a DataFrame tells times."""
+    return str(df.sparkSession.conf.get("spark.sql.session.timeZone"))
+
+
 def sample_matches(found: DataFrame, *, most: int, top: int, by: str | None) -> Matches:
     """Run a query's matches once, and collect at most `most` and `top` of them."""
     found = found.persist()
