@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
 import situ
 from situ import cli
+from situ.cli.demo import in_words, tell_where
 from situ.sources import traffic_block
 from situ.sources.queries import AGGRESSIVE_DRIVERS
 
@@ -32,6 +36,48 @@ def test_batch_and_stream_find_the_same(tmp_path: Path, capsys: pytest.CaptureFi
     assert rows["batch"] == rows["stream"]
     cars = traffic_block(seed=7, cars=150, seconds=2160)
     assert len(rows["batch"]) == situ.match(cars, situ.query(AGGRESSIVE_DRIVERS)).num_rows > 2
+
+
+def found(n_drivers: int, n_matches: int, n_early: int) -> pa.Table:
+    """Matches as the demo finds them; the first `n_early` were certain before C was over."""
+    from datetime import datetime
+
+    moment = datetime(2024, 1, 1, 6)
+    return pa.table(
+        {
+            "car_id": [i % n_drivers for i in range(n_matches)],
+            "speed": [40.0 + i for i in range(n_matches)],
+            "braked_at": [moment] * n_matches,
+            "_situ_2_te": pa.array(
+                [None if i < n_early else moment for i in range(n_matches)], pa.timestamp("us")
+            ),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("figures", "said"),
+    [
+        ((1, 1, 1), ["1 driver accelerated", ": 1 time in all", "The match was certain, and"]),
+        ((1, 1, 0), ["The match was not certain, and"]),
+        ((2, 3, 1), ["2 drivers accelerated", ": 3 times in all", "Of the 3 matches 1 was certain"]),
+        ((2, 3, 2), ["Of the 3 matches 2 were certain"]),
+    ],
+)
+def test_one_is_not_several(figures: tuple[int, int, int], said: list[str]) -> None:
+    words = in_words(found(*figures), 1, 1, 1.0)
+    assert "1 report of 1 car in 1 hour," in words
+    for part in said:
+        assert part in words
+
+
+def test_what_to_install_and_to_open_is_said_in_full(tmp_path: Path) -> None:
+    """Square brackets are part of a package's name and of a folder's, nothing that styles text."""
+    said, out = io.StringIO(), tmp_path / "demo [bold]"
+    tell_where(Console(file=said, width=1000), [out / "index.html"], out)
+    assert 'pip install "situ[plot]"' in said.getvalue()
+    assert f"Open {out}/index.html in a browser" in said.getvalue()
+    assert f"are in {out}\n" in said.getvalue()
 
 
 def test_the_demo_replaces_only_its_own_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

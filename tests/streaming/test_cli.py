@@ -45,6 +45,18 @@ def test_what_is_missing(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("which", ["--output", "--checkpoint"])
+def test_folders_that_cannot_be_written(
+    which: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    folders = {"--output": str(tmp_path / "out"), "--checkpoint": str(tmp_path / "state")}
+    folders[which] = str(tmp_path / "file" / "x")
+    arguments = [word for pair in folders.items() for word in pair]
+    assert main(["stream", QUERY, "--source", "rate", "--sink", "files", *arguments]) == 1
+    assert f"{folders[which]} cannot be written" in capsys.readouterr().err
+
+
 def test_figures_add_up() -> None:
     """From Spark's reports, two micro-batches of one query and a source that tells its lag."""
     report = {

@@ -10,8 +10,10 @@ from typing import Protocol, cast
 
 from situ._version import __version__
 from situ.cli import bench, demo, explain, generate, plot, run, situations, stream, why
-from situ.cli.common import exit_code, is_from_spark, print_error
-from situ.errors import SituError
+from situ.cli.arguments import Parser
+from situ.cli.common import exit_code, print_error
+from situ.cli.spark_errors import from_spark, is_from_spark
+from situ.errors import OptionError, SituError, UnsupportedExpressionError
 
 
 class Command(Protocol):
@@ -53,13 +55,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if args.traceback or not (isinstance(error, SituError) or is_from_spark(error)):
             raise
+        error = (from_spark(error) if is_from_spark(error) else None) or error
+        if isinstance(error, UnsupportedExpressionError) and getattr(args, "in_process", False):
+            error = OptionError(error.message, hint="leave out --in-process: Spark evaluates it.")
         print_error(error)
         return exit_code(error)
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of `situ` with one sub-parser per command."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="situ",
         description="Find what happened while something else was happening, in event tables and streams.",
         epilog="`situ COMMAND --help` shows the options of a command, with examples.",

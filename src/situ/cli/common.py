@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from situ.cli.secrets import redacted
+from situ.cli.spark_errors import is_from_spark, text_of
 from situ.errors import OptionError, QueryError, UnsupportedExpressionError
 
 OK, FAILURE, USAGE = 0, 1, 2
@@ -22,20 +23,27 @@ def exit_code(error: Exception) -> int:
     return USAGE if isinstance(error, at_fault) else FAILURE
 
 
-def is_from_spark(error: Exception) -> bool:
-    """Tell whether Spark raised `error`, without importing Spark."""
-    return type(error).__module__.partition(".")[0] in ("pyspark", "py4j")
-
-
 def print_error(error: Exception) -> None:
     """Print what went wrong to standard error: message and hint, no traceback."""
-    text = str(error)
-    if is_from_spark(error):
-        text = f"Spark: {text.partition('JVM stacktrace:')[0].strip()}"
+    text = f"Spark: {text_of(error)}" if is_from_spark(error) else str(error)
     # No wrapping: a caret line must stay under the word it points at.
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     console.print("error:", style="bold red", end=" ")
     console.print(redacted(text), markup=False)
+
+
+def note(text: str) -> None:
+    """Print a line that is not a result to standard error."""
+    Console(stderr=True, soft_wrap=True, highlight=False).print(text, markup=False)
+
+
+def counted(n: int, one: str, several: str | None = None) -> str:
+    """A number and the word for that many.
+
+    >>> counted(1, "match", "matches"), counted(2000, "row")
+    ('1 match', '2,000 rows')
+    """
+    return f"{n:,} {one if n == 1 else several or one + 's'}"
 
 
 def add_query_argument(parser: argparse.ArgumentParser) -> None:
@@ -52,9 +60,10 @@ def read_query(args: argparse.Namespace) -> str:
         return text
     try:
         return Path(text).read_text(encoding="utf-8")
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
+        said = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
         raise OptionError(
-            f"{text!r} is neither a query nor a file that can be read ({error.strerror}).",
+            f"{text!r} is neither a query nor a file that can be read ({said}).",
             hint="quote the whole query, give the path of a file that holds one, or - to read it from stdin.",
         ) from None
 

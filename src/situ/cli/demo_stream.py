@@ -7,6 +7,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from situ.cli.common import counted
+from situ.cli.inputs import for_spark
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
@@ -24,8 +27,9 @@ def stream_matches(
     from situ.public import match
 
     _in_order_of_names(folder)
-    schema = session.read.parquet(str(folder)).schema
-    reports = session.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
+    path = for_spark(folder)
+    schema = session.read.parquet(path).schema
+    reports = session.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(path)
     parts: list[pa.Table] = []
     begin = time.monotonic()
 
@@ -39,7 +43,7 @@ def stream_matches(
             )
 
     files = len(list(folder.glob("*.parquet")))
-    console.print(f"Streaming {files} files, one stretch of time after the other ...")
+    console.print(f"Streaming {counted(files, 'file')}, one stretch of time after the other ...")
     found = match(reports, query)
     writer = found.writeStream.foreachBatch(report).option("checkpointLocation", str(state))
     writer.trigger(availableNow=True).start().awaitTermination()

@@ -8,13 +8,13 @@ import argparse
 
 from situ.cli.common import OK
 from situ.cli.inputs import (
-    add_named_input,
     add_query_and_input,
     parsed_query,
     put_inputs_together,
     read_input,
     run_options,
 )
+from situ.cli.progress import watching
 
 EXAMPLES = """\
   situ explain drivers.situ
@@ -25,8 +25,7 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `situ explain`."""
-    add_query_and_input(parser, input_required=False)
-    add_named_input(parser)
+    add_query_and_input(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,5 +37,8 @@ def run(args: argparse.Namespace) -> int:
         return OK
     from situ.public import explain
 
-    print(explain(read_input(args), query, **run_options(args)))
+    rows = read_input(args, query)
+    with watching(rows, "running"):
+        explained = explain(rows, query, **run_options(args))
+    print(explained)
     return OK

@@ -8,11 +8,13 @@ The same options and seed give the same rows on every machine."""
 from __future__ import annotations
 
 import argparse
-import shutil
+import itertools
 from pathlib import Path
 
-from situ.cli.common import OK, instant, positive
+from situ.cli.common import OK, counted, instant, positive
+from situ.cli.inputs import for_spark
 from situ.errors import OptionError
+from situ.files import written_whole
 from situ.sources.clock import DEFAULT_START
 
 EXAMPLES = """\
@@ -68,26 +70,29 @@ def run(args: argparse.Namespace) -> int:
     out: Path = args.out
     if out.exists() and not args.overwrite:
         raise OptionError(f"{out} exists already.", hint="give another name, or --overwrite to replace it.")
-    out.parent.mkdir(parents=True, exist_ok=True)
     rows = args.generate(args)
-    print(f"{rows:,} events written to {out}")
+    print(f"{counted(rows, 'event')} written to {out}")
     return OK
 
 
 def _traffic(args: argparse.Namespace) -> int:
+    from situ.cli.progress import progress_of
     from situ.cli.session import local_spark
     from situ.spark.generate import traffic
+    from situ.spark.write import save_folder
 
     seconds = max(1, round(args.hours * 3600))
     spark = local_spark("situ generate")
     cars = traffic(spark, args.cars, seconds, seed=args.seed, start=args.start, files=args.files)
-    cars.write.mode("overwrite" if args.overwrite else "errorifexists").parquet(str(args.out))
-    return spark.read.parquet(str(args.out)).count()
+    with progress_of(spark):
+        save_folder(cars, str(args.out), "parquet", overwrite=args.overwrite)
+    return spark.read.parquet(for_spark(args.out)).count()
 
 
 def _synthetic(args: argparse.Namespace) -> int:
     import pyarrow.parquet as pq
 
+    from situ.cli.progress import counting
     from situ.sources.synthetic import synthetic_chunks
 
     chunks = synthetic_chunks(
@@ -100,12 +105,14 @@ def _synthetic(args: argparse.Namespace) -> int:
         start=args.start,
     )
     first = next(chunks)  # the options are checked before anything is replaced
-    if args.out.is_dir():
-        shutil.rmtree(args.out)
-    with pq.ParquetWriter(args.out, first.schema) as writer:
-        writer.write_table(first)
-        for chunk in chunks:
+    with (
+        written_whole(args.out) as draft,
+        pq.ParquetWriter(draft, first.schema) as writer,
+        counting("events", args.events) as count,
+    ):
+        for chunk in itertools.chain([first], chunks):
             writer.write_table(chunk)
+            count(chunk.num_rows)
     rows: int = args.events
     return rows
 

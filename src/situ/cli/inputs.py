@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from situ.cli.common import add_query_argument, read_query
-from situ.errors import DataError, OptionError
+from situ.errors import OptionError
 
 if TYPE_CHECKING:
     from situ.language.ast import Query
@@ -36,14 +36,23 @@ _RUN_OPTIONS = (
 _TABLE_NAME = re.compile(r"\w+(\.\w+){0,2}")
 
 
-def add_query_and_input(parser: argparse.ArgumentParser, *, input_required: bool = True) -> None:
+def add_query_and_input(parser: argparse.ArgumentParser) -> None:
     """Add QUERY, INPUT and the options of a run, the same for every command."""
     add_query_argument(parser)
     parser.add_argument(
         "inputs",
         metavar="INPUT",
-        nargs="+" if input_required else "*",
+        nargs="*",
+        default=[],
         help="parquet, CSV or JSON files, folders of them, or the name of one Spark table",
+    )
+    parser.add_argument(
+        "--input",
+        dest="named_inputs",
+        nargs="+",
+        default=[],
+        metavar="INPUT",
+        help="INPUT, as a named argument",
     )
     reading = parser.add_argument_group("reading")
     reading.add_argument("--format", choices=FORMATS, help="what INPUT is (default: told by its name)")
@@ -56,7 +65,9 @@ def add_query_and_input(parser: argparse.ArgumentParser, *, input_required: bool
     meaning.add_argument("--time", metavar="COLUMN", help="the time column, where ORDER BY names none")
     meaning.add_argument("--ties", choices=("last", "error"), help="rows of equal time (default: last)")
     meaning.add_argument(
-        "--on-bad-rows", choices=("error", "drop"), help="rows without a time (default: error)"
+        "--on-bad-rows",
+        choices=("error", "drop"),
+        help="rows that cannot be read or have no time (default: error)",
     )
     meaning.add_argument("--join", choices=("auto", "range", "pair"), help="how to join (default: auto)")
     meaning.add_argument(
@@ -64,25 +75,15 @@ def add_query_and_input(parser: argparse.ArgumentParser, *, input_required: bool
     )
     meaning.add_argument("--forget-after", metavar="DURATION", help="a longer silence begins a new history")
     meaning.add_argument("--points", choices=("error", "widen"), help="given intervals with ts = te")
-    meaning.add_argument("--time-zone", metavar="ZONE", help="of times in conditions (default: UTC)")
+    meaning.add_argument(
+        "--time-zone", metavar="ZONE", help="of times in conditions, text and pictures (default: UTC)"
+    )
     meaning.add_argument(
         "--no-ansi",
         dest="ansi",
         action="store_false",
         default=None,
         help="null instead of an error for overflow, division by zero and bad casts",
-    )
-
-
-def add_named_input(parser: argparse.ArgumentParser) -> None:
-    """Add --input: INPUT as a named argument, for those who know it from `situ run` and `situ stream`."""
-    parser.add_argument(
-        "--input",
-        dest="named_inputs",
-        nargs="+",
-        default=[],
-        metavar="INPUT",
-        help="INPUT, as a named argument",
     )
 
 
@@ -109,7 +110,7 @@ def run_options(args: argparse.Namespace) -> dict[str, Any]:
     return given
 
 
-def read_input(args: argparse.Namespace) -> Any:
+def read_input(args: argparse.Namespace, query: Query) -> Any:
     """The INPUT as a Spark DataFrame, or as an Arrow table with --in-process."""
     kind = args.format or format_of(args.inputs)
     if kind == "table":
@@ -120,7 +121,15 @@ def read_input(args: argparse.Namespace) -> Any:
             )
     else:
         _check_exists(args.inputs)
-    return _read_in_process(kind, args.inputs) if args.in_process else _read_on_spark(args, kind)
+    return _read_in_process(args, kind, query) if args.in_process else _read_on_spark(args, kind, query)
+
+
+def _times_of(args: argparse.Namespace, query: Query) -> list[str]:
+    """The columns that hold times, as far as the query and its options tell."""
+    if query.intervals is not None:
+        return [query.intervals.starting, query.intervals.ending]
+    named = [*query.order_by[:1]] or [args.time]
+    return [name for name in named if name is not None]
 
 
 def format_of(inputs: list[str]) -> str:
@@ -157,26 +166,46 @@ def _check_exists(inputs: list[str]) -> None:
             raise OptionError(f"there is no file or folder {name}.", hint="check the path.")
 
 
-def _read_on_spark(args: argparse.Namespace, kind: str) -> Any:
+def for_spark(path: str | Path) -> str:
+    """A path as Spark takes it: it reads some characters of a name as a pattern of names."""
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", str(path))
+
+
+def _read_on_spark(args: argparse.Namespace, kind: str, query: Query) -> Any:
     from situ.cli.session import local_spark
+    from situ.cli.text_on_spark import read_text
 
     settings: dict[str, Any] = {"spark__sql__ansi__enabled": "false"} if args.ansi is False else {}
     if args.time_zone is not None:
         settings["spark__sql__session__timeZone"] = args.time_zone
-    spark = local_spark(f"situ {args.command.__name__.rpartition('.')[2]}", **settings)
+    master = getattr(args, "master", None)
+    spark = local_spark(f"situ {args.command.__name__.rpartition('.')[2]}", master=master, **settings)
     if kind == "table":
         return spark.table(args.inputs[0])
-    if kind == "csv":
-        return spark.read.csv(args.inputs, header=True, inferSchema=True)
-    return spark.read.format(kind).load(args.inputs)
+    paths = [for_spark(name) for name in args.inputs]
+    if kind == "parquet":
+        return spark.read.parquet(*paths)
+    drop = args.on_bad_rows == "drop"
+    return read_text(spark, kind, paths, times=_times_of(args, query), drop=drop)
 
 
-def _read_in_process(kind: str, inputs: list[str]) -> Any:
-    import pyarrow as pa
-    import pyarrow.dataset as ds
+def _read_in_process(args: argparse.Namespace, kind: str, query: Query) -> Any:
+    from situ.cli.common import counted, note
+    from situ.cli.local_files import read_files
+    from situ.engine.expressions.literals import zone_of
 
-    try:
-        parts = [ds.dataset(name, format=kind).to_table() for name in inputs]
-        return pa.concat_tables(parts, promote_options="default")
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
-        raise DataError(f"{', '.join(inputs)} cannot be read as {kind}: {error}") from error
+    remote = [name for name in args.inputs if "://" in name]
+    if remote:
+        raise OptionError(f"{remote[0]} is not on this machine.", hint="leave out --in-process.")
+    zone = args.time_zone or "UTC"
+    zone_of(zone)  # a wrong one is refused before anything is read
+    read = read_files(
+        kind,
+        args.inputs,
+        times=_times_of(args, query),
+        time_zone=zone,
+        drop=args.on_bad_rows == "drop",
+    )
+    if read.n_left_out:
+        note(f"{counted(read.n_left_out, 'row')} that could not be read left out.")
+    return read.table

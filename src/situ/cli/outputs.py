@@ -6,11 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from situ.cli.common import positive
+from situ.cli.common import counted, note, positive
+from situ.cli.progress import watching
 from situ.errors import OptionError
+from situ.files import written_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql import DataFrame
 
 _DEFAULT_LIMIT = 20
 _FORMATS = {".parquet": "parquet", "": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json"}
@@ -36,25 +39,34 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def deliver(args: argparse.Namespace, rows: Any, what: str) -> None:
-    """Print the first rows of a table or Spark DataFrame, or write all of them; `what` names the rows."""
+    """Print the first rows of a table or Spark DataFrame, or write all of them; `what` is one of them."""
     import pyarrow as pa
 
     if args.out is not None:
-        _check_free(args.out, args.overwrite)
-        count = _write_table(rows, args) if isinstance(rows, pa.Table) else _write_on_spark(rows, args)
-        print(f"{count:,} {what} written to {args.out}")
+        kind = _kind_of(args.out)
+        if isinstance(rows, pa.Table):
+            check_free(args.out, args.overwrite)
+            write_table(rows, args.out, kind)
+            count: int = rows.num_rows
+        else:
+            count = write_on_spark(rows, args, str(args.out), kind)
+        print(f"{counted(count, what)} written to {args.out}")
         return
     limit: int = args.limit
-    head = rows.slice(0, limit + 1) if isinstance(rows, pa.Table) else rows.limit(limit + 1).toArrow()
+    if isinstance(rows, pa.Table):
+        head = rows.slice(0, limit + 1)
+    else:
+        with watching(rows, what):
+            head = rows.limit(limit + 1).toArrow()
     if head.num_rows == 0:
-        print(f"No {what}. `situ why` with the same query and input tells what is missing.")
+        print(f"No {what}s. `situ why` with the same query and input tells what is missing.")
         return
     print_rows(head.slice(0, limit))
     if head.num_rows > limit:
         total = f" of {rows.num_rows:,}" if isinstance(rows, pa.Table) else ""
-        print(f"The first {limit:,}{total} {what}; --limit shows more, --out writes all.")
+        print(f"The first {limit:,}{total} {what}s; --limit shows more, --out writes all.")
     else:
-        print(f"{head.num_rows:,} {what}.")
+        print(f"{counted(head.num_rows, what)}.")
 
 
 def print_rows(table: pa.Table) -> None:
@@ -91,37 +103,62 @@ def cell_text(value: Any) -> str:
     return text.removesuffix("+00:00")
 
 
-def _check_free(out: Path, overwrite: bool) -> None:
+def _kind_of(out: Path) -> str:
     if out.suffix not in _FORMATS:
         raise OptionError(
             f"{out} names no format situ writes.", hint="end it in .parquet, .csv or .json, or name a folder."
         )
+    return _FORMATS[out.suffix]
+
+
+def check_free(out: Path, overwrite: bool) -> None:
+    """Refuse to replace what is there, unless told to."""
     if out.exists() and not overwrite:
         raise OptionError(f"{out} exists already.", hint="give another name, or --overwrite to replace it.")
-    out.parent.mkdir(parents=True, exist_ok=True)
 
 
-def _write_table(rows: pa.Table, args: argparse.Namespace) -> int:
+def write_table(rows: pa.Table, out: Path, kind: str) -> None:
+    """Write one file of parquet, CSV or JSON."""
+    with written_whole(out) as draft:
+        _write_file(rows, draft, kind)
+
+
+def write_folder(rows: pa.Table, out: Path, kind: str) -> None:
+    """Write a folder with one file, as Spark writes one with several."""
+    with written_whole(out) as draft:
+        draft.mkdir()
+        _write_file(rows, draft / f"part-0.{kind}", kind)
+
+
+def _write_file(rows: pa.Table, path: Path, kind: str) -> None:
     import pyarrow.csv
     import pyarrow.parquet as pq
 
-    kind = _FORMATS[args.out.suffix]
     if kind == "parquet":
-        pq.write_table(rows, args.out)
+        pq.write_table(rows, path)
     elif kind == "csv":
-        pyarrow.csv.write_csv(rows, args.out)
+        pyarrow.csv.write_csv(rows, path)
     else:
-        rows.to_pandas().to_json(args.out, orient="records", lines=True, date_format="iso")
-    n_rows: int = rows.num_rows
-    return n_rows
+        rows.to_pandas().to_json(path, orient="records", lines=True, date_format="iso")
 
 
-def _write_on_spark(rows: Any, args: argparse.Namespace) -> int:
+def write_on_spark(rows: DataFrame, args: argparse.Namespace, out: str, kind: str) -> int:
+    """Write a folder of files, or a table, show the progress, and return the number of rows."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
 
-    counted = Observation("situ")
-    writer = rows.observe(counted, F.count(F.lit(1)).alias("n")).write.mode("overwrite")
-    kind = _FORMATS[args.out.suffix]
-    (writer.option("header", "true") if kind == "csv" else writer).format(kind).save(str(args.out))
-    return int(counted.get["n"])
+    from situ.spark.write import save_folder, save_table
+
+    counts = Observation("situ written")  # not the name of the one that counts bad rows
+    observed = rows.observe(counts, F.count(F.lit(1)).alias("n"))
+    with watching(rows, "matching"):
+        if kind == "table":
+            save_table(observed, out, overwrite=args.overwrite)
+        else:
+            save_folder(observed, out, kind, overwrite=args.overwrite)
+    n_rows = int(counts.get["n"])
+    if args.on_bad_rows == "drop":
+        from situ.spark.batch import n_bad_rows
+
+        note(f"{counted(n_bad_rows(rows), 'row')} without a time, or that could not be read, left out.")
+    return n_rows

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from situ.cli.common import FAILURE, OK, positive
 from situ.cli.inputs import (
-    add_named_input,
     add_query_and_input,
     parsed_query,
     put_inputs_together,
     read_input,
     run_options,
 )
+from situ.cli.progress import watching
 
 EXAMPLES = """\
   situ plot drivers.situ cars/ --out pictures
@@ -25,8 +25,7 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `situ plot`."""
-    add_query_and_input(parser, input_required=False)
-    add_named_input(parser)
+    add_query_and_input(parser)
     drawing = parser.add_argument_group("pictures")
     drawing.add_argument(
         "--out", "--output", type=Path, metavar="FOLDER", required=True, help="folder to write to"
@@ -50,12 +49,15 @@ def run(args: argparse.Namespace) -> int:
 
     put_inputs_together(args)
     query = parsed_query(args)
-    pictures = plot(read_input(args), query, top=args.top, by=args.by, **run_options(args))
+    rows = read_input(args, query)
+    with watching(rows, "matching"):
+        pictures = plot(rows, query, top=args.top, by=args.by, **run_options(args))
     if not pictures.n_matches:
         print("No match to draw. `situ why` with the same query and input tells what is missing.")
         return FAILURE
-    written = pictures.save(args.out, args.output_format)
-    print(f"{len(pictures)} of {pictures.n_matches:,} matches drawn.")
+    with watching(pictures, "drawing"):
+        written = pictures.save(args.out, args.output_format)
+    print(f"{len(pictures):,} of {pictures.n_matches:,} matches drawn.")
     for path in written:
         print(f"  {path}")
     return OK

@@ -1,11 +1,11 @@
-"""A live bar of a Spark job's progress, from Spark's own count of tasks; silent unless a person watches."""
+"""Live bars of progress, of a Spark job from its own count of tasks; silent unless a person watches."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import (
@@ -31,14 +31,7 @@ def progress_of(session: SparkSession, console: Console | None = None) -> Iterat
         yield
         return
     done = threading.Event()
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
+    with _bars(console) as progress:
         watcher = threading.Thread(target=_watch, args=(session, progress, done), daemon=True)
         watcher.start()
         try:
@@ -46,6 +39,44 @@ def progress_of(session: SparkSession, console: Console | None = None) -> Iterat
         finally:
             done.set()
             watcher.join()
+
+
+@contextmanager
+def watching(rows: Any, what: str, console: Console | None = None) -> Iterator[None]:
+    """Show that work on a table goes on: on Spark its stages, in process how long it has taken."""
+    console = console or Console(stderr=True)
+    if hasattr(rows, "sparkSession"):
+        with progress_of(rows.sparkSession, console):
+            yield
+    elif console.is_terminal:
+        with _bars(console) as progress:
+            progress.add_task(what, total=None)
+            yield
+    else:
+        yield
+
+
+@contextmanager
+def counting(what: str, total: int, console: Console | None = None) -> Iterator[Callable[[int], None]]:
+    """Show how many of `total` are done; the block is told to call with each number that is."""
+    console = console or Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda n: None
+        return
+    with _bars(console) as progress:
+        bar = progress.add_task(what, total=total)
+        yield lambda n: progress.advance(bar, n)
+
+
+def _bars(console: Console) -> Progress:
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    return Progress(*columns, console=console, transient=True)
 
 
 def _watch(session: SparkSession, progress: Progress, done: threading.Event) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from pathlib import Path
@@ -28,6 +29,7 @@ def local_spark(
     if (active := SparkSession.getActiveSession()) is not None:
         return active
     use_java()
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # says in JSON what is raised too
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = (
         SparkSession.builder.master(master or f"local[{cores or '*'}]")

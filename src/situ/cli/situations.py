@@ -6,7 +6,6 @@ import argparse
 
 from situ.cli.common import OK
 from situ.cli.inputs import (
-    add_named_input,
     add_query_and_input,
     parsed_query,
     put_inputs_together,
@@ -14,6 +13,7 @@ from situ.cli.inputs import (
     run_options,
 )
 from situ.cli.outputs import add_output, deliver
+from situ.cli.progress import watching
 
 EXAMPLES = """\
   situ situations "FROM cars PARTITION BY car_id DEFINE fast AS speed > 31.3 AT LEAST 10 seconds" cars/
@@ -23,8 +23,7 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `situ situations`."""
-    add_query_and_input(parser, input_required=False)
-    add_named_input(parser)
+    add_query_and_input(parser)
     add_output(parser)
 
 
@@ -34,5 +33,8 @@ def run(args: argparse.Namespace) -> int:
 
     put_inputs_together(args)
     query = parsed_query(args)
-    deliver(args, situations(read_input(args), query, **run_options(args)), "situations")
+    rows = read_input(args, query)
+    with watching(rows, "deriving"):
+        found = situations(rows, query, **run_options(args))
+    deliver(args, found, "situation")
     return OK

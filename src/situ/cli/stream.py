@@ -15,7 +15,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from situ.cli.common import OK, add_query_argument, read_query
+from situ.cli.common import OK, add_query_argument, counted, read_query
 from situ.errors import OptionError, SituError
 
 if TYPE_CHECKING:
@@ -123,8 +123,8 @@ def run(args: argparse.Namespace) -> int:
         session.streams.removeListener(listener)
     figures = listener.figures()
     print(
-        f"{figures.events:,} events, {figures.matches:,} matches, {figures.late_rows:,} late rows, "
-        f"{figures.bad_rows:,} rows that could not be read"
+        f"{counted(figures.events, 'event')}, {counted(figures.matches, 'match', 'matches')}, "
+        f"{counted(figures.late_rows, 'late row')}, {counted(figures.bad_rows, 'row')} that could not be read"
     )
     return OK
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from situ.cli.kafka_options import addresses, read_kafka_options
 from situ.errors import OptionError, SituError
+from situ.files import make_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,6 +44,9 @@ def check(args: argparse.Namespace) -> None:
     if args.source == "files" and "://" not in args.input and not Path(args.input).is_dir():
         raise OptionError(f"there is no folder {args.input}.", hint="make it; files may come later.")
     args.kafka_options = read_kafka_options(args)
+    for folder in (args.checkpoint, args.output if args.sink == "files" else None):
+        if folder is not None and "://" not in folder:
+            make_folder(Path(folder))
     if args.servers:
         _check_brokers(args.servers)
 

@@ -10,13 +10,13 @@ import argparse
 
 from situ.cli.common import OK
 from situ.cli.inputs import (
-    add_named_input,
     add_query_and_input,
     parsed_query,
     put_inputs_together,
     read_input,
     run_options,
 )
+from situ.cli.progress import watching
 
 EXAMPLES = """\
   situ why drivers.situ cars/
@@ -26,8 +26,7 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `situ why`."""
-    add_query_and_input(parser, input_required=False)
-    add_named_input(parser)
+    add_query_and_input(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,7 +37,9 @@ def run(args: argparse.Namespace) -> int:
 
     put_inputs_together(args)
     query = parsed_query(args)
-    answer = why(read_input(args), query, **run_options(args))
+    rows = read_input(args, query)
+    with watching(rows, "counting"):
+        answer = why(rows, query, **run_options(args))
     console = Console(highlight=False)
     if console.is_terminal:
         console.print(answer)

@@ -1,0 +1,76 @@
+"""What is said of text files that cannot be read: which line it is, and why."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from situ.errors import DataError
+
+_DROP = "mend the line, or leave such rows out with --on-bad-rows drop, which counts them."
+_JSON_LINES = "JSON is read as one object a line; with --on-bad-rows drop Spark leaves out the others."
+
+
+NO_TIME = "the time column {} holds text that is not a time, for example "
+NO_TIME_HINT = (
+    "write times as 2024-01-31 06:00:00 or 2024-01-31T06:00:00Z (ISO 8601), or as whole numbers; "
+    "--on-bad-rows drop leaves out rows with others, and counts them."
+)
+
+
+def no_time(name: str, example: str) -> DataError:
+    """The error to raise for a time column with text that is not a time."""
+    return DataError(f"{NO_TIME.format(name)}{example}", hint=NO_TIME_HINT)
+
+
+def no_rows(inputs: Sequence[str]) -> DataError:
+    """The error to raise where text files have no rows: their columns then have no types."""
+    return DataError(f"there are no rows in {', '.join(inputs)}.", hint="give a file with rows.")
+
+
+def unreadable_row(path: str | Path, kind: str, said: str = "") -> DataError:
+    """The error to raise for the first row of a file that cannot be read; `said` is what is known of it.
+
+    The line is looked for only here, once it is known that there is one.
+    """
+    try:
+        found = _ragged(Path(path)) if kind == "csv" else _no_object(Path(path))
+    except (OSError, UnicodeDecodeError, csv.Error):
+        found = None  # not here, or not text: what is known has to do
+    if found is not None:
+        line, said = found
+        said = f"line {line}: {said}"
+    return DataError(
+        f"{path} cannot be read as {kind}{f', {said}' if said else ''}.",
+        hint=_DROP if kind == "csv" else _JSON_LINES,
+    )
+
+
+def _ragged(path: Path) -> tuple[int, str] | None:
+    """The first line with more or fewer values than the header."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = csv.reader(lines)
+        width = len(next(rows, []))
+        for row in rows:
+            if row and len(row) != width:
+                return rows.line_num, f"{_values(len(row))} where the header names {width}"
+    return None
+
+
+def _no_object(path: Path) -> tuple[int, str] | None:
+    """The first line that is no JSON object."""
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                is_object = not line.strip() or isinstance(json.loads(line), dict)
+            except ValueError:
+                is_object = False
+            if not is_object:
+                return number, f"{line.strip()[:40]!r} is no JSON object"
+    return None
+
+
+def _values(n: int) -> str:
+    return "1 value" if n == 1 else f"{n} values"
