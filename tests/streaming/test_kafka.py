@@ -80,7 +80,7 @@ def test_topic_to_topic(kafka: Client, broker: Any, tmp_path: Path) -> None:
     command.wait_until(lambda: watermark(tmp_path / "state") >= end, "the watermark to pass every row")
     assert command.interrupt() == 0, command.errors()
     summary = command.out.read_text().splitlines()[-1]
-    assert "1 rows that could not be read" in summary or "0 rows that could not be read" in summary
+    assert "1 row that could not be read" in summary or "0 rows that could not be read" in summary
 
     records = {record["key"]: json.loads(record["value"]) for record in kafka.consume("found")}
     assert set(records) == set(wanted)
