@@ -130,7 +130,7 @@ class MixedDurationsError(DurationError):
 
 
 class WindowTooShortError(QueryError):
-    """WITHIN is shorter than an AT LEAST that has to fit in it, so nothing could ever match."""
+    """What must happen in a match does not fit in its window, so nothing could ever match."""
 
 
 class DuplicateSymbolError(QueryError):
@@ -146,7 +146,7 @@ class DisconnectedPatternError(QueryError):
 
 
 class InconsistentPatternError(QueryError):
-    """The constraints of PATTERN exclude each other, so nothing could ever match."""
+    """The constraints of PATTERN and the lengths of DEFINE exclude each other: nothing could ever match."""
 
 
 class SelfRelationError(QueryError):

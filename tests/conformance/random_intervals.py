@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conformance.patterns import pattern
 from conformance.random_patterns import Span, patterns, return_clause, return_items, spans, star
-from conformance.strategies import Example, windows
+from conformance.strategies import Example, accepted, windows
 from oracles.answer import partitions
 from oracles.intervals import given, instant_of
 from oracles.question import Question, Row
@@ -126,7 +126,7 @@ def interval_examples(draw: st.DrawFn) -> Example:
         f"EMIT {question.emit}",
         return_clause(items),
     ]
-    return Example("\n".join(filter(None, clauses)), question, rows, SCHEMA)
+    return accepted(Example("\n".join(filter(None, clauses)), question, rows, SCHEMA))
 
 
 SPELLED = {

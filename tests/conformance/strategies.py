@@ -8,13 +8,16 @@ from random import Random
 from typing import Any
 
 import pyarrow as pa
+from hypothesis import reject
 from hypothesis import strategies as st
 
+import situ
 from conformance.patterns import pattern
 from conformance.random_patterns import Span, patterns, return_clause, return_items, spans, star
-from oracles.answer import matches_of, partitions, situations_of
+from oracles.answer import answer, matches_of, partitions, situations_of
 from oracles.derive import Situation, in_order
 from oracles.question import Question, Row
+from situ.errors import InconsistentPatternError, WindowTooShortError
 
 NAMES = "ABCDEF"
 SCHEMA = pa.schema(
@@ -90,6 +93,18 @@ class Example:
 
 def table_of(rows: list[Row], schema: pa.Schema = SCHEMA) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=schema)
+
+
+def accepted(example: Example) -> Example:
+    """The example, unless it is refused because nothing could match: then the oracles find nothing either."""
+    try:
+        situ.query(example.text)
+    except (InconsistentPatternError, WindowTooShortError):
+        wrongly_refused = bool(answer(example.rows, example.question))
+    else:
+        return example
+    assert not wrongly_refused, example
+    return reject()
 
 
 @st.composite
@@ -217,9 +232,9 @@ def windows(draw: st.DrawFn, rows: list[Row], question: Question) -> int | None:
 
 
 def bounded(condition: str, least: int, most: int | None) -> str:
-    """The condition with its bounds; BETWEEN with plain numbers needs a comparison before it."""
+    """The condition with its bounds."""
     if least and most is not None:
-        return f"({condition}) = true BETWEEN {least} AND {most}"
+        return f"{condition} BETWEEN {least} AND {most}"
     if most is not None:
         return f"{condition} AT MOST {most}"
     return f"{condition} AT LEAST {least}" if least else condition
@@ -233,7 +248,7 @@ def examples(draw: st.DrawFn, shuffled: bool = False, max_symbols: int = 6) -> E
     text, question = draw(questions(rows, n_symbols))
     if shuffled and draw(st.booleans()):
         Random(draw(st.integers(0, 99))).shuffle(rows)
-    return Example(text, question, rows)
+    return accepted(Example(text, question, rows))
 
 
 @st.composite
@@ -254,7 +269,7 @@ def bounded_by_window(example: Example, within: int) -> Example:
         return example
     within = max(within, 0, *example.question.at_least.values())
     question = replace(example.question, within=within)
-    return replace(example, text=f"{example.text}\nWITHIN {within}", question=question)
+    return accepted(replace(example, text=f"{example.text}\nWITHIN {within}", question=question))
 
 
 @st.composite

@@ -11,7 +11,8 @@ RELATIONS = (
     "before", "meets", "overlaps", "finished-by", "contains", "starts", "equals", "started_by", "during",
     "finishes", "overlapped by", "met_by", "after", "followed-by", "follows",
 )  # fmt: skip
-UNITS = ("s", " seconds", " ms", " minutes", "h", " days", " us")
+SHORT_UNITS, LONG_UNITS = ("s", " seconds", " ms", " us"), (" minutes", "h", " days")
+UNITS = (*SHORT_UNITS, *LONG_UNITS)
 PLAIN_NAMES = ("speed", "accel", "car_id", "x", "Load", "_private", "timestamp", "date", "id", "value2")
 HOSTILE_NAMES = (
     "max speed",
@@ -115,8 +116,10 @@ def definitions(draw: st.DrawFn, names: Names) -> str:
     for symbol in names.symbols:
         condition = draw(conditions())
         bound = draw(st.integers(0, 3))
-        unit = draw(st.sampled_from(UNITS)) if names.has_units else ""
-        suffix = ["", f" AT LEAST 2{unit}", f" at most 3{unit}", f" BETWEEN 2{unit} AND 3{unit}"][bound]
+        # Far enough apart that no pattern over four symbols is refused for its lengths.
+        low = f"2{draw(st.sampled_from(SHORT_UNITS)) if names.has_units else ''}"
+        high = f"30{draw(st.sampled_from(LONG_UNITS)) if names.has_units else ''}"
+        suffix = ["", f" AT LEAST {low}", f" at most {high}", f" BETWEEN {low} AND {high}"][bound]
         entries.append(f"{written(symbol)} AS {condition}{suffix}")
     return "DEFINE " + ", ".join(entries)
 

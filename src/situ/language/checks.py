@@ -17,11 +17,10 @@ from situ.errors import (
     QuerySyntaxError,
     TooManySymbolsError,
     UnusedSymbolError,
-    WindowTooShortError,
 )
 from situ.language.ast import Constraint, Expression, Item, Query, ReturnItem, Symbol
 from situ.language.draft import Draft, Pattern, Place, Written
-from situ.language.durations import duration_text
+from situ.language.lengths import check_lengths
 from situ.language.returns import ItemReader, unknown_symbol
 from situ.language.sql import lambda_names, paths
 from situ.language.tokens import span_of
@@ -43,7 +42,7 @@ def assemble(draft: Draft) -> Query:
         _check_connected(draft.pattern, names, constraints)
         _check_consistent(draft.pattern, names)
     items, returns = _returns(draft, names)
-    return Query(
+    query = Query(
         source=draft.source,
         symbols=symbols,
         constraints=constraints,
@@ -56,6 +55,10 @@ def assemble(draft: Draft) -> Query:
         items=items,
         returns=returns,
     )
+    written = draft.pattern.written if draft.pattern is not None else []
+    defined = {definition.symbol.name: definition.place for definition in draft.definitions}
+    check_lengths(query, written, draft.within_place, [defined.get(name) for name in names])
+    return query
 
 
 def _symbols(draft: Draft) -> tuple[Symbol, ...]:
@@ -133,18 +136,6 @@ def _check_durations(draft: Draft, symbols: Sequence[Symbol]) -> None:
             "some durations of this query have a unit and others are plain numbers",
             hint="give all of them units for timestamps, or none of them for an integer time column",
         )
-    if draft.within is None:
-        return
-    for symbol in symbols:
-        if symbol.at_least is not None and symbol.at_least.value > draft.within.value:
-            assert draft.within_place is not None
-            raise draft.within_place.error(
-                WindowTooShortError,
-                f"{symbol.name} must last at least {duration_text(symbol.at_least)}, which "
-                "does not fit in the "
-                f"window of {duration_text(draft.within)}: nothing could match",
-                hint=f"make the window longer than {duration_text(symbol.at_least)}",
-            )
 
 
 def _check_mentions(draft: Draft, pattern: Pattern, names: Sequence[str]) -> None:
