@@ -17,10 +17,11 @@ from situ.algebra.certainty import (
     PREFIX_GROUPS,
     Admissible,
     Trigger,
+    admission,
     certain_at_start,
-    deciding_endpoints,
     describe_certainty,
     earliest,
+    pair_triggers,
     trigger_endpoints,
 )
 from situ.algebra.network import propagate
@@ -83,8 +84,10 @@ def test_prefix_groups_are_the_relations_that_agree_on_the_starts() -> None:
 
 
 @given(allen_sets)
-def test_the_deciding_endpoints_are_those_that_are_the_earliest_instant_somewhere(names: set[str]) -> None:
-    bits = bits_of(names)
+def test_a_pair_s_triggers_are_the_endpoints_that_are_the_earliest_instant_somewhere(names: set[str]) -> None:
+    left, right = pair_triggers(bits_of(names))
+    marked = {"left.ts": left.ts, "left.te": left.te, "right.ts": right.ts, "right.te": right.te}
+    triggers = {name for name, is_marked in marked.items() if is_marked}
     found = set()
     for a, b in PAIRS:
         instant = brute_earliest(frozenset(names), a, b)
@@ -92,10 +95,29 @@ def test_the_deciding_endpoints_are_those_that_are_the_earliest_instant_somewher
             continue
         ends = {"left.ts": a[0], "left.te": a[1], "right.ts": b[0], "right.te": b[1]}
         equal = {name for name, value in ends.items() if value == instant}
-        assert equal & set(deciding_endpoints(bits))
+        assert equal & triggers
         if len(equal) == 1:
             found |= equal
-    assert found <= set(deciding_endpoints(bits))
+    assert found <= triggers
+
+
+@pytest.mark.parametrize(
+    ("at_least", "at_most", "given_as", "expected"),
+    [
+        (None, None, {}, Admissible.AT_START),
+        (0, None, {}, Admissible.AT_START),
+        (5, None, {}, Admissible.DELAYED),
+        (5, 9, {}, Admissible.AT_END),
+        (None, 9, {}, Admissible.AT_END),
+        (None, None, {"is_given": True}, Admissible.AT_END),
+        (None, None, {"is_given": True, "is_announced": True}, Admissible.DELAYED),
+        (5, None, {"is_given": True, "is_announced": True}, Admissible.AT_END),
+    ],
+)
+def test_when_a_situation_may_be_used(
+    at_least: int | None, at_most: int | None, given_as: dict[str, bool], expected: Admissible
+) -> None:
+    assert admission(at_least, at_most, **given_as) is expected
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,18 @@ from __future__ import annotations
 import io
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from rich.console import Console
 
-from situ.algebra.certainty import Admissible
+import situ
+from situ.algebra.certainty import Admissible, Trigger
 from situ.algebra.relations import NAMES
+from situ.engine.program import make_spec
 from situ.language.ast import Constraint, Duration, Expression, IntervalSource, Query, Symbol
+from situ.language.binder import Column, bind
 from situ.plan.explain import Actuals, Explanation, describe_duration, explain_query
-from situ.plan.pattern import admissible_of, reduce_pattern, relation_matrix
+from situ.plan.pattern import reduce_pattern, relation_matrix
 
 
 def sql(text: str) -> Expression:
@@ -127,10 +131,60 @@ def test_given_intervals_are_told_as_such() -> None:
     )
     assert "each row of t as a situation from s to e" in text_of(query)
     assert "kind = 'A'" in text_of(query)
-    assert admissible_of(query) == (Admissible.AT_END, Admissible.AT_END)
+    assert query.admissible == (Admissible.AT_END, Admissible.AT_END)
     punctuated = Query(**{**_fields(query), "intervals": IntervalSource("s", "e", "kind", id_by="id")})
-    assert admissible_of(punctuated) == (Admissible.DELAYED, Admissible.DELAYED)
+    assert punctuated.admissible == (Admissible.DELAYED, Admissible.DELAYED)
     assert "once it is known" in text_of(punctuated)
+
+
+def test_intervals_without_ids_are_certain_when_they_have_ended() -> None:
+    """One truth: what is said of each constraint is what can complete a match, and what the engine uses."""
+    parsed = situ.query(
+        "FROM INTERVALS t SYMBOL BY kind STARTING s ENDING e PATTERN A before; overlaps B WITHIN 50"
+    )
+    explained = explain_query(parsed)
+    (line,) = [line for line in str(explained).splitlines() if line.startswith("  A before; overlaps B")]
+    assert line.endswith("once both have ended  B.te")
+    assert "What can complete a match\n  B.te." in str(explained)
+    assert "B.ts" not in str(explained)
+    spec = make_spec(bind(parsed, tuple(Column(name, kind) for name, kind in _INTERVAL_SCHEMA)))
+    used = zip(spec.trigger_ts, spec.trigger_admissible, spec.trigger_te, strict=True)
+    assert [Trigger(*map(bool, one)) for one in used] == list(explained.triggers)
+    rows = {"kind": ["A", "B", "A", "B"], "s": [0, 3, 10, 12], "e": [5, 9, 11, 20]}
+    found = situ.match(pa.table(rows), parsed).to_pylist()
+    assert {row["match_time"] for row in found} == {row["B_te"] for row in found} == {9, 20}
+
+
+_INTERVAL_SCHEMA = (("kind", "string"), ("s", "bigint"), ("e", "bigint"), ("id", "string"))
+
+
+@pytest.mark.parametrize("ids", ["", "ID BY id"])
+@pytest.mark.parametrize("length", ["", "AT LEAST 3", "AT MOST 3", "AT LEAST 0"])
+@pytest.mark.parametrize("emit", ["EARLY", "FINAL"])
+def test_explain_shows_the_instants_the_engine_uses(ids: str, length: str, emit: str) -> None:
+    for text, schema in (
+        (f"FROM INTERVALS t STARTING s ENDING e {ids}", _INTERVAL_SCHEMA),
+        ("FROM t ORDER BY s", _INTERVAL_SCHEMA),
+    ):
+        for relations in ("before", "overlaps;during", "equals", "overlaps;finished-by;contains"):
+            parsed = situ.query(
+                f"{text} DEFINE A AS kind = 'A' {length}, B AS kind = 'B' PATTERN A {relations} B EMIT {emit}"
+            )
+            spec = make_spec(bind(parsed, tuple(Column(name, kind) for name, kind in schema)))
+            used = zip(spec.trigger_ts, spec.trigger_admissible, spec.trigger_te, strict=True)
+            assert [Trigger(*map(bool, one)) for one in used] == list(explain_query(parsed).triggers)
+
+
+def test_bounds_on_lengths_delay_certainty() -> None:
+    text = text_of(
+        Query(
+            source="t",
+            symbols=(Symbol("A", sql("x")), Symbol("B", sql("y"), None, Duration(5, False))),
+            constraints=(Constraint("A", "B", bits("before")),),
+        )
+    )
+    (line,) = [line for line in text.splitlines() if line.startswith("  A before B")]
+    assert line.endswith("at the later start, once both can be used  B.te")
 
 
 def test_actual_counts_stand_beside_the_estimates() -> None:
@@ -238,7 +292,7 @@ def test_the_matrix_of_a_query_reads_in_both_directions() -> None:
     ],
 )
 def test_when_a_situation_may_be_used(symbol: Symbol, expected: Admissible) -> None:
-    assert admissible_of(Query(source="t", symbols=(symbol,))) == (expected,)
+    assert Query(source="t", symbols=(symbol,)).admissible == (expected,)
 
 
 def test_the_parts_can_be_read() -> None:

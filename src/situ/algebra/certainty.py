@@ -81,24 +81,6 @@ def earliest(relations: int, a_ts: int, a_te: int, b_ts: int, b_te: int) -> int:
     return later_start if certain_at_start(relations) & bits else min(a_te, b_te)
 
 
-def deciding_endpoints(relations: int) -> tuple[str, ...]:
-    """Which of the endpoints `left.ts, left.te, right.ts, right.te` can be the earliest instant of a set.
-
-    >>> from situ.algebra.relations import NAMES
-    >>> deciding_endpoints(NAMES["meets"] | NAMES["overlaps"])
-    ('left.te', 'right.ts')
-    """
-    start, end = certain_at_start(relations), relations & ~certain_at_start(relations)
-    right_starts_last = BEFORE | 1 << MEETS | STARTS_EARLIER | STARTS_TOGETHER
-    found = (
-        ("left.ts", start & converse(right_starts_last)),
-        ("left.te", end & (_ENDS_EARLIER | _ENDS_TOGETHER)),
-        ("right.ts", start & right_starts_last),
-        ("right.te", end & (_ENDS_LATER | _ENDS_TOGETHER)),
-    )
-    return tuple(name for name, bits in found if bits)
-
-
 def describe_certainty(relations: int) -> str:
     """In words, when a set of relations between two symbols becomes certain.
 
@@ -124,6 +106,19 @@ class Admissible(Enum):
     AT_END = "at its end"
 
 
+def admission(
+    at_least: int | None, at_most: int | None, *, is_given: bool = False, is_announced: bool = False
+) -> Admissible:
+    """When situations with these bounds on their length may first be used.
+
+    `is_given`: they are rows of FROM INTERVALS, which have no events that could tell that one lasts.
+    `is_announced`: a row may say that one has begun (ID BY); else it is known from its end on.
+    """
+    if at_most is not None or (is_given and (at_least or not is_announced)):
+        return Admissible.AT_END
+    return Admissible.DELAYED if at_least or is_given else Admissible.AT_START
+
+
 class Trigger(NamedTuple):
     """Which instants of one symbol's situations can be the instant a match is reported at."""
 
@@ -138,9 +133,10 @@ class _Pattern:
 
     matrix: IntArray
     around: tuple[dict[int, int], ...]
+    kinds: tuple[Admissible, ...]
 
     @classmethod
-    def of(cls, matrix: npt.ArrayLike) -> _Pattern:
+    def of(cls, matrix: npt.ArrayLike, kinds: Sequence[Admissible] | None) -> _Pattern:
         written = np.asarray(matrix, dtype=np.int32)
         asked = (written != ALL) | (written.T != ALL)
         np.fill_diagonal(asked, False)
@@ -150,7 +146,12 @@ class _Pattern:
             tuple(
                 {int(y): int(reduced[x, y]) for y in np.flatnonzero(asked[x])} for x in range(len(written))
             ),
+            tuple(kinds or [Admissible.AT_START] * len(written)),
         )
+
+    def ended(self, y: int, relations: int) -> int:
+        """`relations`, those under which y has ended, if y may not be used before; else ALL."""
+        return relations if self.kinds[y] is Admissible.AT_END else ALL
 
     def possible(self, x: int, narrowed: dict[int, int]) -> bool:
         """Whether narrowing x to these relations contradicts no pair of the symbols around it."""
@@ -172,12 +173,23 @@ def trigger_endpoints(
     reported at an instant marked here of one of its situations; what is not marked never is that instant
     without a marked one coinciding. With `final` only ends count, and `admissible` plays no part.
     """
-    pattern = _Pattern.of(matrix)
-    n = len(pattern.around)
-    kinds = admissible or [Admissible.AT_START] * n
+    pattern = _Pattern.of(matrix, admissible)
     if final:
-        return tuple(Trigger(False, False, _can_end_last(pattern, x)) for x in range(n))
-    return tuple(_early_trigger(pattern, x, kind) for x, kind in enumerate(kinds))
+        return tuple(Trigger(False, False, _can_end_last(pattern, x)) for x in range(len(pattern.around)))
+    return tuple(_early_trigger(pattern, x, kind) for x, kind in enumerate(pattern.kinds))
+
+
+def pair_triggers(
+    relations: int, left: Admissible = Admissible.AT_START, right: Admissible = Admissible.AT_START
+) -> tuple[Trigger, ...]:
+    """Which instants can be the first at which a constraint is certain and both its situations may be used.
+
+    >>> from situ.algebra.relations import NAMES
+    >>> pair_triggers(NAMES["before"], Admissible.AT_END, Admissible.AT_END)[1]
+    Trigger(ts=False, admissible=False, te=True)
+    """
+    pair = [[1 << EQUALS, relations], [converse(relations), 1 << EQUALS]]
+    return trigger_endpoints(pair, admissible=(left, right))
 
 
 def _early_trigger(pattern: _Pattern, x: int, kind: Admissible) -> Trigger:
@@ -195,24 +207,33 @@ def _early_trigger(pattern: _Pattern, x: int, kind: Admissible) -> Trigger:
 def _decides_at_start(pattern: _Pattern, x: int) -> bool:
     """x.ts can be td: no constraint on x is decided before x starts, so all must be decided just then."""
     x_starts_last = AFTER | 1 << MET_BY | STARTS_LATER | STARTS_TOGETHER
-    return pattern.possible(
-        x, {y: certain_at_start(bits) & x_starts_last for y, bits in pattern.around[x].items()}
-    )
+    by_then = {}
+    for y, bits in pattern.around[x].items():
+        by_then[y] = certain_at_start(bits) & x_starts_last & pattern.ended(y, 1 << MET_BY | AFTER)
+    return pattern.possible(x, by_then)
 
 
 def _decides_at_end(pattern: _Pattern, x: int) -> bool:
     """x.te can be td: it decides one constraint, and none of the others waits for something later."""
-    by_then = {y: bits & ~BEFORE for y, bits in pattern.around[x].items()}
+    by_then = _known_by_end(pattern, x)
     for y, bits in pattern.around[x].items():
-        decides = bits & ~certain_at_start(bits) & (_ENDS_EARLIER | _ENDS_TOGETHER)
+        decides = by_then[y] & ~certain_at_start(bits) & (_ENDS_EARLIER | _ENDS_TOGETHER)
         if decides and pattern.possible(x, by_then | {y: decides}):
             return True
     return False
 
 
+def _known_by_end(pattern: _Pattern, x: int) -> dict[int, int]:
+    """The relations under which y has started, and may be used, when x ends."""
+    return {
+        y: bits & ~BEFORE & pattern.ended(y, _ENDS_LATER | _ENDS_TOGETHER)
+        for y, bits in pattern.around[x].items()
+    }
+
+
 def _all_decided_by_end(pattern: _Pattern, x: int) -> bool:
     """Nothing forces td beyond x.te: only what x lies before starts later than x ends."""
-    return pattern.possible(x, {y: bits & ~BEFORE for y, bits in pattern.around[x].items()})
+    return pattern.possible(x, _known_by_end(pattern, x))
 
 
 def _may_be_last_to_be_admitted(pattern: _Pattern, x: int) -> bool:
@@ -221,6 +242,7 @@ def _may_be_last_to_be_admitted(pattern: _Pattern, x: int) -> bool:
     for y, bits in pattern.around[x].items():
         start = certain_at_start(bits)
         before_end[y] = start & ~(BEFORE | 1 << MEETS) | bits & ~start & _ENDS_LATER
+        before_end[y] &= pattern.ended(y, _ENDS_LATER)
     return pattern.possible(x, before_end)
 
 

@@ -162,7 +162,7 @@ class Operator:
 
     def explain(self) -> Explanation:
         """What was understood of the query, and what its plan has done so far."""
-        return explain_query(self.query).with_actuals(self.engine.actuals())
+        return explain_query(self.bound.query).with_actuals(self.engine.actuals())
 
     @property
     def late_rows(self) -> pa.Table:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from situ.algebra import relations as r
-from situ.algebra.certainty import Admissible, trigger_endpoints
+from situ.algebra.certainty import trigger_endpoints
 from situ.algebra.network import propagate
 from situ.engine.kernels.layout import Spec
 from situ.engine.kernels.numbers import UNBOUNDED
@@ -45,7 +45,7 @@ def make_spec(bound: BoundQuery, *, forget_after: int | None = None) -> Spec:
     verdict_of = np.full((n, n), -1, np.int64)
     for pair, (a, b) in enumerate(followed):
         verdict_of[a, b] = pair
-    triggers = trigger_endpoints(matrix, admissible=_admissibility(bound), final=query.emit == "FINAL")
+    triggers = trigger_endpoints(matrix, admissible=query.admissible, final=query.emit == "FINAL")
     return Spec(
         relations=matrix,
         lower=lower,
@@ -67,16 +67,3 @@ def make_spec(bound: BoundQuery, *, forget_after: int | None = None) -> Spec:
 def _splits_before(bits: int) -> bool:
     """Does the set hold one half of `before` only, so that followed-by has to be told apart?"""
     return bits & r.BEFORE not in (0, r.BEFORE)
-
-
-def _admissibility(bound: BoundQuery) -> list[Admissible]:
-    """When situations of each symbol may first be used: an interval is known from ts or only from te."""
-    kinds = []
-    for at_least, at_most in zip(bound.at_least, bound.at_most, strict=True):
-        if at_most is not None:
-            kinds.append(Admissible.AT_END)
-        elif at_least or bound.query.intervals is not None:
-            kinds.append(Admissible.DELAYED)
-        else:
-            kinds.append(Admissible.AT_START)
-    return kinds

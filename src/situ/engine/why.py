@@ -129,11 +129,12 @@ def why(events: Any, query: Query, **options: Any) -> Why:
     check_matchable(query)
     table = to_arrow(events)
     chosen = read_options(options, OPTIONS, "a table in process")
-    bound = counting_only(bind(query, spark_schema(table.schema), time=chosen.time))
+    whole = bind(query, spark_schema(table.schema), time=chosen.time)
+    bound = counting_only(whole)
     engine = make_engine(bound, forget_after=check_forget_after(chosen.forget_after, bound), ansi=chosen.ansi)
     preparer = Preparer if query.intervals is None else IntervalPreparer
     prepared = preparer(bound, table.schema, engine, chosen)(table)
-    return Why(query, bound, plan_order(engine), tally(engine, prepared, chosen.ties))
+    return Why(whole.query, bound, plan_order(engine), tally(engine, prepared, chosen.ties))
 
 
 def make_engine(bound: BoundQuery, *, forget_after: int | None, ansi: bool) -> Engine:

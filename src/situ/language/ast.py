@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import sqlglot.expressions as exp
 
+from situ.algebra.certainty import Admissible, admission
 from situ.language.dialect import parse
 
 
@@ -109,6 +110,20 @@ class Query:
     def symbol_names(self) -> tuple[str, ...]:
         return tuple(symbol.name for symbol in self.symbols)
 
+    @cached_property
+    def admissible(self) -> tuple[Admissible, ...]:
+        """Per symbol, when a situation may first be used (SEM 2.4, 6.3)."""
+        given = self.intervals
+        return tuple(
+            admission(
+                None if symbol.at_least is None else symbol.at_least.value,
+                None if symbol.at_most is None else symbol.at_most.value,
+                is_given=given is not None,
+                is_announced=given is not None and given.id_by is not None,
+            )
+            for symbol in self.symbols
+        )
+
     def __str__(self) -> str:
         """The canonical text; parsing it gives an equal query."""
         from situ.language.printer import query_text  # the printer is made of queries, not they of it
@@ -117,9 +132,9 @@ class Query:
 
     def explain(self) -> Any:
         """What was understood: symbols, constraints after simplification, when each pair becomes certain."""
-        from situ.plan.explain import explain_query  # a convenience: the layers above stay unknown here
+        from situ.plan.explain import explain_text  # a convenience: the layers above stay unknown here
 
-        return explain_query(self)
+        return explain_text(self)
 
     def operator(self, schema: Any, **options: Any) -> Any:
         """A push operator for this query; see `situ.engine.operator.operator`."""

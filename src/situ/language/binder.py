@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import sqlglot.expressions as exp
@@ -18,13 +18,19 @@ from situ.errors import (
     TimeColumnError,
     UnknownColumnError,
 )
-from situ.language.ast import Duration, Expression, Item, Query
+from situ.language.ast import Constraint, Duration, Expression, Item, Query, Symbol
+from situ.language.define import check_no_length, refuse_length, split_bounds
+from situ.language.draft import Place, Written
 from situ.language.durations import duration_text
-from situ.language.tokens import Source, did_you_mean
-from situ.language.types import INTEGERS, Kind, decimal_of, kind_of, normal_type, type_kind
+from situ.language.lengths import check_lengths
+from situ.language.printer import constraint_text
+from situ.language.sql import Scope, expression
+from situ.language.tokens import Source, did_you_mean, span_of
+from situ.language.types import INTEGERS, Kind, decimal_of, field_type, kind_of, normal_type, type_kind
 
 _TIMESTAMPS = ("timestamp", "timestamp_ntz")
 _TIMES = (*_TIMESTAMPS, "date")
+_ORDERINGS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
 
 
 @dataclass(frozen=True)
@@ -74,10 +80,8 @@ class _Binder:
         partition = tuple(self.column(name, "PARTITION BY") for name in query.partition_by)
         self.interval_columns(time)
         if query.where is not None:
-            self.condition(query.where, "the condition of WHERE")
-        for symbol in query.symbols:
-            if symbol.condition is not None:
-                self.condition(symbol.condition, f"the condition of {symbol.name}")
+            self.check_where(query.where)
+        query = self.query = self.with_lengths()
         attributes = {
             self.column(item.attribute, "RETURN"): None for item in query.items if item.attribute is not None
         }
@@ -225,9 +229,42 @@ class _Binder:
 
     # -- conditions
 
-    def condition(self, condition: Expression, what: str) -> None:
+    def with_lengths(self) -> Query:
+        """The query, each BETWEEN behind a boolean read as the length it is (SEM 7)."""
+        query = replace(self.query, symbols=tuple(map(self.defined, self.query.symbols)))
+        if query.symbols != self.query.symbols:
+            written = [_written(constraint) for constraint in query.constraints]
+            check_lengths(query, written, None, [None] * len(query.symbols))
+        return query
+
+    def defined(self, symbol: Symbol) -> Symbol:
+        if symbol.condition is None:
+            return symbol
+        what = f"the condition of {symbol.name}"
+        self.check_names(symbol.condition, what)
+        source = Source.of(symbol.condition.sql)
+        if symbol.at_least is not None or symbol.at_most is not None:
+            check_no_length(source, source.tokens[:-1], self.column_kind)
+        else:
+            tokens, bounds = split_bounds(source, source.tokens[:-1], self.column_kind)
+            if bounds != (None, None):
+                symbol = Symbol(symbol.name, expression(source, tokens, Scope(), what=what), *bounds)
+        assert symbol.condition is not None
+        self.check_kind(symbol.condition, what)
+        return symbol
+
+    def check_where(self, where: Expression) -> None:
+        what = "the condition of WHERE"
+        self.check_names(where, what)
+        source = Source.of(where.sql)
+        refuse_length(source, source.tokens[:-1], self.column_kind)
+        self.check_kind(where, what)
+
+    def check_names(self, condition: Expression, what: str) -> None:
         for name in condition.columns:
             self.column(name, what)
+
+    def check_kind(self, condition: Expression, what: str) -> None:
         kind = kind_of(condition.tree, self.column_kind)
         if kind not in (Kind.BOOLEAN, Kind.UNKNOWN, Kind.NULL):
             column = condition.columns[0] if condition.columns else None
@@ -238,12 +275,27 @@ class _Binder:
                 hint=_comparison_hint(condition, kind),
             )
 
+        for node in condition.tree.find_all(*_ORDERINGS):
+            self.check_ordering(node, what)
+
+    def check_ordering(self, node: exp.Expr, what: str) -> None:
+        """A boolean has no order that a number could have a place in: neither here nor on Spark."""
+        sides = [node.args.get(name) for name in ("this", "expression", "low", "high")]
+        kinds = [kind_of(side, self.column_kind) for side in sides if side is not None]
+        if Kind.BOOLEAN in kinds and Kind.NUMBER in kinds:
+            names = [column.name for column in node.find_all(exp.Column)]
+            raise self.error(
+                ConditionTypeError,
+                f"{what} compares a boolean with a number, and a boolean has no order",
+                names[0] if names else None,
+                hint="a boolean is a condition by itself: write it alone, or NOT before it; "
+                "how long it holds is said behind it, as in AT LEAST 5 seconds",
+            )
+
     def column_kind(self, column: exp.Column) -> Kind:
-        return (
-            type_kind(self.column(column.name, "a condition").type)
-            if len(column.parts) == 1
-            else Kind.UNKNOWN
-        )
+        first, *fields = [part.name for part in column.parts]
+        kind = field_type(self.column(first, "a condition").type, fields)
+        return Kind.UNKNOWN if kind is None else type_kind(kind)
 
     # -- what the items yield
 
@@ -275,6 +327,13 @@ class _Binder:
             hint="count, first and last take any type, min and max any that can be ordered; "
             "to add up numbers held as text convert the column first",
         )
+
+
+def _written(constraint: Constraint) -> Written:
+    source = Source.of(constraint_text(constraint))
+    return Written(
+        constraint.left, constraint.right, constraint.relations, Place(source, span_of(source.tokens[:-1]))
+    )
 
 
 def _comparison_hint(condition: Expression, kind: Kind) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -14,9 +15,11 @@ from situ.errors import DurationBoundsError, IntervalQueryError, QueryError, Que
 from situ.language.ast import Duration, Expression, IntervalSource, Query, Symbol
 from situ.language.checks import assemble
 from situ.language.clauses import Clause
+from situ.language.define import check_no_length, split_bounds
 from situ.language.draft import Definition, Draft, Mention, Pattern, Phrase, Place, ReturnText, Written
 from situ.language.durations import duration_text, parse_duration
 from situ.language.pattern import pattern as read_pattern
+from situ.language.rowchecks import check_durations
 from situ.language.sql import Scope, expression
 from situ.language.symbols import Constraint, SymbolName, symbols
 from situ.language.tokens import Kind, Source, Token
@@ -185,8 +188,16 @@ def _condition(text: str, scope: Scope, what: str) -> Expression:
 
 
 def _definition(entry: _Definition, scope: Scope) -> Definition:
-    condition = _condition(entry.condition, scope, f"the condition of {entry.name}")
-    symbol = Symbol(entry.name, condition, entry.at_least, entry.at_most)
+    source, bounds = Source.of(entry.condition), (entry.at_least, entry.at_most)
+    tokens: Sequence[Token] = source.tokens[:-1]
+    check_durations(source, tokens)
+    if bounds != (None, None):
+        check_no_length(source, tokens)
+    else:
+        tokens, bounds = split_bounds(source, tokens)  # SEM 7: BETWEEN behind what is true or false
+    what = f"the condition of {entry.name}"
+    condition = expression(source, tokens, scope, what=what, after=source.tokens[-1])
+    symbol = Symbol(entry.name, condition, *bounds)
     place = _place(f"{quote(entry.name)} AS {entry.condition}")
     return Definition(symbol, place, _phrase(entry.condition))
 

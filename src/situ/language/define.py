@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import sqlglot.expressions as exp
 
 from situ.errors import DurationBoundsError, DurationError, QueryError, QuerySyntaxError
-from situ.language.ast import Duration, Symbol
+from situ.language.ast import Duration, Expression, Symbol
 from situ.language.clauses import Clause, split_commas
 from situ.language.dialect import NotAnExpression, TooDeep, parse
 from situ.language.draft import Definition, Phrase, Place
@@ -16,7 +16,7 @@ from situ.language.render import ends_operand, render
 from situ.language.sql import Scope, expression
 from situ.language.tokens import Kind, Source, Token, describe, span_of
 from situ.language.types import Kind as ValueKind
-from situ.language.types import kind_of
+from situ.language.types import Lookup, any_kind, kind_of
 
 Bounds = tuple[Duration | None, Duration | None]
 
@@ -74,8 +74,10 @@ def _check_missing_comma(source: Source, tokens: Sequence[Token]) -> None:
             )
 
 
-def split_bounds(source: Source, tokens: Sequence[Token]) -> tuple[Sequence[Token], Bounds]:
-    """Cut the duration bounds off the end of a condition."""
+def split_bounds(
+    source: Source, tokens: Sequence[Token], lookup: Lookup = any_kind
+) -> tuple[Sequence[Token], Bounds]:
+    """Cut the duration bounds off the end of a condition; `lookup` tells the kinds of columns."""
     depth = 0
     between: list[int] = []
     for position, token in enumerate(tokens):
@@ -84,14 +86,51 @@ def split_bounds(source: Source, tokens: Sequence[Token]) -> tuple[Sequence[Toke
             continue
         after = tokens[position + 1] if position + 1 < len(tokens) else None
         if token.is_word("AT") and after is not None and after.is_word("LEAST", "MOST"):
-            return tokens[:position], _one_bound(source, tokens[position + 1 :])
+            bounds = _one_bound(source, tokens[position + 1 :])
+            check_no_length(source, tokens[:position], lookup)
+            return tokens[:position], bounds
         if token.is_word("BETWEEN"):
             between.append(position)
     if between:
-        bounds = _between(source, tokens, between[-1])
-        if bounds is not None:
-            return tokens[: between[-1]], bounds
+        length = _between(source, tokens, between[-1], lookup)
+        if length is not None:
+            return tokens[: between[-1]], length
     return tokens, (None, None)
+
+
+def length_if_boolean(condition: Expression) -> tuple[str, Bounds] | None:
+    """The condition and length that `c BETWEEN 2 AND 9` stands for should c be a boolean (SEM 7)."""
+    source = Source.of(condition.sql)
+    try:
+        tokens, bounds = split_bounds(source, source.tokens[:-1], lambda column: ValueKind.BOOLEAN)
+    except QueryError:
+        return None
+    return None if bounds == (None, None) else (render(tokens), bounds)
+
+
+def refuse_length(source: Source, tokens: Sequence[Token], lookup: Lookup = any_kind) -> None:
+    """Refuse bounds behind the condition of WHERE."""
+    condition, bounds = split_bounds(source, tokens, lookup)
+    if bounds != (None, None):
+        raise source.error(
+            DurationError,
+            "WHERE chooses events, which have no duration",
+            span_of(tokens[len(condition) :]),
+            hint="put the duration behind a condition in DEFINE",
+        )
+
+
+def check_no_length(source: Source, tokens: Sequence[Token], lookup: Lookup = any_kind) -> None:
+    """Refuse a length at the end of a condition behind which another one stands."""
+    condition, bounds = split_bounds(source, tokens, lookup)
+    if bounds != (None, None):
+        raise source.error(
+            DurationError,
+            "only one duration constraint can follow a condition, and this BETWEEN is one",
+            span_of(tokens[len(condition) :]),
+            hint="what is true or false cannot lie between two numbers; "
+            "give both bounds of its length at once, as in BETWEEN 5 seconds AND 1 minute",
+        )
 
 
 def _one_bound(source: Source, tokens: Sequence[Token]) -> Bounds:
@@ -108,14 +147,15 @@ def _one_bound(source: Source, tokens: Sequence[Token]) -> Bounds:
     return (value, None) if keyword.is_word("LEAST") else (None, value)
 
 
-def _between(source: Source, tokens: Sequence[Token], position: int) -> Bounds | None:
+def _between(source: Source, tokens: Sequence[Token], position: int, lookup: Lookup) -> Bounds | None:
     """The bounds, or None where this BETWEEN belongs to the condition itself.
 
     With a unit of time it is a duration. With plain numbers it is one only when what stands before is
     a whole condition already, as in `speed > 70 BETWEEN 4 AND 30`: `speed BETWEEN 4 AND 30` compares speed.
+    Of a column alone only a schema tells which it is, so the binder asks once more (SEM 7).
     """
     keyword, rest = tokens[position], tokens[position + 1 :]
-    if not _has_unit(rest) and not _is_condition(tokens[:position], rest):
+    if not _has_unit(rest) and not _is_condition(tokens[:position], rest, lookup):
         return None
     low, used = leading_duration(source, rest, after=keyword)
     if used >= len(rest) or not rest[used].is_word("AND"):
@@ -146,7 +186,7 @@ def _has_unit(tokens: Sequence[Token]) -> bool:
     )
 
 
-def _is_condition(tokens: Sequence[Token], bounds: Sequence[Token]) -> bool:
+def _is_condition(tokens: Sequence[Token], bounds: Sequence[Token], lookup: Lookup) -> bool:
     """Whether the tokens are a boolean expression to which BETWEEN can add nothing."""
     if not bounds or not (bounds[0].kind is Kind.NUMBER or bounds[0].is_word("INTERVAL")):
         return False
@@ -157,4 +197,4 @@ def _is_condition(tokens: Sequence[Token], bounds: Sequence[Token]) -> bool:
     while isinstance(node, exp.Connector | exp.Not):
         # BETWEEN binds tighter than AND, OR and NOT: only their last operand is before it.
         node = node.expression if isinstance(node, exp.Connector) else node.this
-    return kind_of(node) is ValueKind.BOOLEAN
+    return kind_of(node, lookup) is ValueKind.BOOLEAN

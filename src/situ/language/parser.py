@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from situ.errors import DurationError, IntervalQueryError, QuerySyntaxError, Span
+from situ.errors import IntervalQueryError, QuerySyntaxError, Span
 from situ.language.ast import Expression, IntervalSource, Query
 from situ.language.checks import assemble
 from situ.language.clauses import Clause, clause_hint, split_clauses, split_commas
-from situ.language.define import definitions, split_bounds
+from situ.language.define import definitions, refuse_length
 from situ.language.draft import Draft, Phrase, Place
 from situ.language.durations import duration
 from situ.language.pattern import pattern
@@ -105,14 +105,7 @@ def _alias(source: Source, tokens: Sequence[Token]) -> Token | None:
 
 
 def _where(source: Source, clause: Clause, scope: Scope) -> Expression:
-    condition, bounds = split_bounds(source, clause.tokens)
-    if bounds != (None, None):
-        raise source.error(
-            DurationError,
-            "WHERE chooses events, which have no duration",
-            span_of(clause.tokens[len(condition) :]),
-            hint="put the duration behind a condition in DEFINE",
-        )
+    refuse_length(source, clause.tokens)
     return expression(source, clause.tokens, scope, what="the condition of WHERE", after=clause.keyword)
 
 

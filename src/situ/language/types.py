@@ -56,6 +56,35 @@ def decimal_of(name: str) -> tuple[int, int] | None:
     return (int(match.group(1)), int(match.group(2))) if match else None
 
 
+def field_type(type_name: str, path: list[str]) -> str | None:
+    """The type of a field of a struct, by Spark's simpleString of the struct; None where there is none.
+
+    >>> field_type("struct<a:int,b:struct<c:boolean,d:map<string,int>>>", ["B", "c"])
+    'boolean'
+    """
+    for name in path:
+        if not (type_name.startswith("struct<") and type_name.endswith(">")):
+            return None
+        fields = (field.partition(":") for field in _top_level(type_name[len("struct<") : -1]))
+        found = [kind for field, _, kind in fields if field.lower() == name.lower()]
+        if len(found) != 1:
+            return None
+        type_name = found[0]
+    return type_name
+
+
+def _top_level(listed: str) -> list[str]:
+    """What commas outside of brackets separate."""
+    parts, depth = [""], 0
+    for char in listed:
+        depth += (char in "<(") - (char in ">)")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return parts
+
+
 _BOOLEAN_NODES = (
     exp.Predicate,
     exp.Connector,
@@ -66,6 +95,19 @@ _BOOLEAN_NODES = (
     exp.RegexpLike,
     exp.Escape,
 )
+_BOOLEAN_FUNCTIONS = (
+    exp.IsNan,
+    exp.StartsWith,
+    exp.EndsWith,
+    exp.Contains,
+    exp.MapContainsKey,
+    exp.EqualNull,
+)
+_OTHER_BOOLEAN_FUNCTIONS = (
+    *("isnull", "isnotnull", "regexp", "arrays_overlap", "forall"),
+    *("is_valid_utf8", "luhn_check", "is_variant_null"),
+)
+_MAX_CHOICES = 10  # how deep CASE within CASE is looked into
 _NUMBER_NODES = (
     *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg),
     *(exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseNot),
@@ -74,17 +116,18 @@ _TIME_TYPES = (exp.DataType.Type.DATE, exp.DataType.Type.TIMESTAMP, exp.DataType
                exp.DataType.Type.TIMESTAMPNTZ, exp.DataType.Type.TIMESTAMPLTZ)  # fmt: skip
 
 
-def _unknown(column: exp.Column) -> Kind:
+def any_kind(column: exp.Column) -> Kind:
+    """What is known of columns without a schema."""
     return Kind.UNKNOWN
 
 
-def kind_of(node: exp.Expr, lookup: Lookup = _unknown) -> Kind:
+def kind_of(node: exp.Expr, lookup: Lookup = any_kind, depth: int = 0) -> Kind:
     """The kind of value of a tree, from its root operator; `lookup` knows the columns."""
     while isinstance(node, exp.Paren):
         node = node.this
     if isinstance(node, exp.Column):
         return lookup(node)
-    if isinstance(node, (exp.Boolean, *_BOOLEAN_NODES)):
+    if isinstance(node, (exp.Boolean, *_BOOLEAN_NODES, *_BOOLEAN_FUNCTIONS)):
         return Kind.BOOLEAN
     if isinstance(node, exp.Null):
         return Kind.NULL
@@ -96,7 +139,31 @@ def kind_of(node: exp.Expr, lookup: Lookup = _unknown) -> Kind:
         return _cast_kind(node)
     if isinstance(node, exp.Add | exp.Sub) and _touches_time(node, lookup):
         return Kind.OTHER
+    if isinstance(node, exp.Anonymous) and str(node.this).lower() in _OTHER_BOOLEAN_FUNCTIONS:
+        return Kind.BOOLEAN
+    if choices := _choices(node):
+        return _common(choices, lookup, depth + 1)
     return Kind.NUMBER if isinstance(node, _NUMBER_NODES) else Kind.UNKNOWN
+
+
+def _choices(node: exp.Expr) -> list[exp.Expr]:
+    """What CASE, IF, COALESCE and the like choose their value from."""
+    if isinstance(node, exp.Case):
+        last = node.args.get("default")
+        return [branch.args["true"] for branch in node.args["ifs"]] + ([last] if last is not None else [])
+    if isinstance(node, exp.If | exp.Nvl2):
+        return [node.args[name] for name in ("true", "false") if node.args.get(name) is not None]
+    if isinstance(node, exp.Coalesce | exp.Greatest | exp.Least):
+        return [node.this, *node.expressions]
+    return [node.this] if isinstance(node, exp.Nullif) else []
+
+
+def _common(choices: list[exp.Expr], lookup: Lookup, depth: int) -> Kind:
+    """The kind all choices have that are not NULL."""
+    if depth > _MAX_CHOICES:
+        return Kind.UNKNOWN
+    kinds = {kind_of(choice, lookup, depth) for choice in choices} - {Kind.NULL}
+    return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
 
 
 def _cast_kind(node: exp.Cast) -> Kind:

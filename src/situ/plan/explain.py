@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,15 +11,16 @@ import numpy as np
 from situ.algebra.certainty import (
     Admissible,
     Trigger,
-    deciding_endpoints,
     describe_certainty,
+    pair_triggers,
     trigger_endpoints,
 )
 from situ.algebra.network import Reduced
 from situ.algebra.relations import ALL, names_of
 from situ.language.ast import Duration, Query, Symbol
+from situ.language.define import length_if_boolean
 from situ.plan.cost import Floats
-from situ.plan.pattern import admissible_of, reduce_pattern, relation_matrix
+from situ.plan.pattern import reduce_pattern, relation_matrix
 from situ.plan.plan import Plan, Planner
 from situ.plan.render import Section, Table, to_html, to_rich, to_text
 
@@ -99,9 +101,28 @@ def explain_query(query: Query) -> Explanation:
     """What was understood of `query`, and how it would be joined before anything is known of the data."""
     written, reduced = relation_matrix(query), reduce_pattern(query)
     is_pattern = bool(query.constraints) or len(query.symbols) == 1
-    triggers = trigger_endpoints(written, admissible=admissible_of(query), final=query.emit == "FINAL")
+    triggers = trigger_endpoints(written, admissible=query.admissible, final=query.emit == "FINAL")
     plan = Planner(np.where(written == ALL, ALL, reduced.matrix)).plan if is_pattern else None
     return Explanation(query, reduced, triggers, plan)
+
+
+def explain_text(query: Query) -> Explanation:
+    """`explain_query` without a schema, which says where a schema will decide what is meant."""
+    return explain_query(query).with_notes(*(note for symbol in query.symbols for note in _unsettled(symbol)))
+
+
+def _unsettled(symbol: Symbol) -> list[str]:
+    if symbol.condition is None or symbol.at_least is not None or symbol.at_most is not None:
+        return []
+    length = length_if_boolean(symbol.condition)
+    if length is None:
+        return []
+    condition, (low, high) = length
+    column = condition.split()[-1]
+    return [
+        f"Should {column} be a boolean column, its BETWEEN is a length, because a boolean has no order: "
+        f"then {symbol.name} goes on while {condition}, and lasts {_lasting(low, high)}."
+    ]
 
 
 def describe_duration(duration: Duration) -> str:
@@ -164,7 +185,7 @@ def _source_line(query: Query) -> str:
 
 def _symbols_section(query: Query) -> Section:
     rows = []
-    for symbol, admissible in zip(query.symbols, admissible_of(query), strict=True):
+    for symbol, admissible in zip(query.symbols, query.admissible, strict=True):
         lasting = _lasting(symbol.at_least, symbol.at_most)
         rows.append((symbol.name, _condition(query, symbol), lasting, _usable(query, admissible)))
     condition = "goes on while" if query.intervals is None else "are rows with"
@@ -208,16 +229,26 @@ def _constraints_section(explanation: Explanation) -> Section:
     for left, right in _constrained_pairs(query):
         bits = int(matrix[left, right])
         gone = removed.get((left, right), 0)
+        kinds = query.admissible[left], query.admissible[right]
         rows.append(
             (
                 _relation_text(names, bits, left, right),
                 ", ".join(names_of(gone)) or "nothing",
-                describe_certainty(bits),
-                " or ".join(_named_endpoints(bits, names[left], names[right])),
+                _certainty(bits, kinds),
+                " or ".join(
+                    _instants((query.symbols[left], query.symbols[right]), pair_triggers(bits, *kinds))
+                ),
             )
         )
     columns = ("constraint", "removed as impossible", "certain", "that is at")
     return Section("Constraints", (), Table(columns, tuple(rows)))
+
+
+def _certainty(bits: int, kinds: tuple[Admissible, Admissible]) -> str:
+    if kinds == (Admissible.AT_END, Admissible.AT_END):
+        return "once both have ended"
+    waits = "" if kinds == (Admissible.AT_START, Admissible.AT_START) else ", once both can be used"
+    return describe_certainty(bits) + waits
 
 
 def _constrained_pairs(query: Query) -> list[tuple[int, int]]:
@@ -225,9 +256,17 @@ def _constrained_pairs(query: Query) -> list[tuple[int, int]]:
     return [(position[constraint.left], position[constraint.right]) for constraint in query.constraints]
 
 
-def _named_endpoints(bits: int, left: str, right: str) -> list[str]:
-    names = {"left": left, "right": right}
-    return [f"{names[side]}.{end}" for side, end in (e.split(".") for e in deciding_endpoints(bits))]
+def _instants(symbols: Sequence[Symbol], triggers: Sequence[Trigger]) -> list[str]:
+    """The instants that triggers mark, by name."""
+    found = []
+    for symbol, trigger in zip(symbols, triggers, strict=True):
+        found += [f"{symbol.name}.ts"] * trigger.ts + [f"{symbol.name}.te"] * trigger.te
+        found += [f"the instant {symbol.name} {_awaited(symbol)}"] * trigger.admissible
+    return found
+
+
+def _awaited(symbol: Symbol) -> str:
+    return "becomes known" if symbol.at_least is None else "has lasted long enough"
 
 
 def _inferred_sections(explanation: Explanation) -> list[Section]:
@@ -237,10 +276,7 @@ def _inferred_sections(explanation: Explanation) -> list[Section]:
 
 
 def _triggers_section(explanation: Explanation) -> Section:
-    found = []
-    for symbol, trigger in zip(explanation.query.symbols, explanation.triggers, strict=True):
-        found += [f"{symbol.name}.ts"] * trigger.ts + [f"{symbol.name}.te"] * trigger.te
-        found += [f"the instant {symbol.name} has lasted long enough or becomes known"] * trigger.admissible
+    found = _instants(explanation.query.symbols, explanation.triggers)
     return Section("What can complete a match", (", ".join(found) + ".",))
 
 

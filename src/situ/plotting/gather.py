@@ -53,12 +53,12 @@ class Gatherer:
 
         Times are told in `zone`, or in that of their column; those without a zone have none.
         """
-        self.query = query
-        self._runs_query = ready(loose(query))
         self.options = {
             name: value for name, value in options.items() if name not in ("match_id", "join", "threads")
         }
         self.bound: BoundQuery = bind(query, spark_schema(schema), time=options.get("time"))
+        self.query = self.bound.query
+        self._runs_query = ready(loose(self.query))
         kind = schema.field(self.bound.time.name).type
         own = getattr(kind, "tz", None)
         self.clock = Clock(not pa.types.is_integer(kind), own and _known(zone or own))

@@ -32,7 +32,7 @@ def explain(df: DataFrame, query: Query, **options: Any) -> Explanation:
     """What was understood of a query, and the strategy it takes on this DataFrame; no job runs."""
     is_pattern = bool(query.constraints) or len(query.symbols) == 1
     job = Job.of(df, query, options, "match" if is_pattern else "situations")
-    return explain_query(query).with_notes(*notes_of(job))
+    return explain_query(job.bound.query).with_notes(*notes_of(job))
 
 
 def notes_of(job: Job) -> list[str]:

@@ -81,6 +81,7 @@ def project(
     near to the scan as can be.
     """
     bound = bind(query, schema_of(df), time=time)
+    query = bound.query
     layout = layout_of(bound)
     conditions = conditions_of(query)
     _check_conditions(df, query, conditions)

@@ -61,6 +61,7 @@ def sample_events(
     Spark evaluates the conditions, so that any function works; `ready(query)` reads the columns.
     """
     bound = bind(query, schema_of(df), time=time)
+    query = bound.query
     is_time = not _is_integer(bound)
     events = df if query.where is None else df.filter(F.expr(query.where.sql))
     wanted = [_inside(bound, row, begin, end, is_time) for row, begin, end in stretches]

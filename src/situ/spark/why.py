@@ -53,6 +53,7 @@ def why(df: DataFrame, query: Query, **options: Any) -> Why:
     rows = projection.events.repartition(*keys) if keys else projection.events.repartition(1)
     numbers = rows.mapInArrow(shipped("why", task), "at int, n bigint").groupBy("at")
     totals = numbers.agg(F.sum("n"), F.max("n"), F.min(F.when(F.col("n") >= 0, F.col("n")))).collect()
+    query = replace(query, symbols=projection.bound.query.symbols)
     return Why(query, bound, plan_order(task.engine), _added(totals, task))
 
 
