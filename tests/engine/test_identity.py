@@ -56,6 +56,63 @@ def test_layout_of_the_text_does_not_count() -> None:
     assert fingerprint(situ.query(spaced)) == fingerprint(QUERY)
 
 
+BASE = "FROM t ORDER BY ts DEFINE A AS (x > 1) AND y = 'a' AT LEAST 60 s, B AS b PATTERN A meets;before B"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from t order by ts define A as (x>1) and y='a' at least 60 s, B as b pattern A meets;before B",
+        BASE.replace("FROM t", "FROM t -- why\n").replace("x >", "x /* ! */\n\n\t>") + ";",
+        BASE.replace("60 s", "1 minute"),
+        BASE.replace("60 s", "INTERVAL '1' MINUTE"),
+        BASE.replace("A meets;before B", "A before B; A meets B"),
+        BASE.replace("A meets;before B", "B met_by; after A"),
+        BASE.replace("A meets;before B", "(A.te <= B.ts)"),
+        BASE.replace("x >", "`x` >").replace("y =", "y ==").replace("'a'", '"a"'),
+        BASE.replace("FROM t", "FROM t AS u").replace("x >", "u.x >").replace("y =", "t.y ="),
+        "FROM t PATTERN A meets;before B DEFINE A AS (x > 1) AND y = 'a' AT LEAST 60 s, B AS b ORDER BY ts",
+        f"{BASE} EMIT EARLY RETURN *",
+    ],
+)
+def test_what_an_id_does_not_depend_on(text: str) -> None:
+    """docs/reference/python.md says so: hold the two together."""
+    assert fingerprint(situ.query(text)) == fingerprint(situ.query(BASE))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BASE.replace("FROM t", "FROM other"),
+        BASE.replace("(x > 1)", "x > 1"),
+        BASE.replace("x > 1", "1 < x"),
+        BASE.replace("x > 1", "x > 1.0"),
+        BASE.replace("x > 1", "X > 1"),
+        BASE.replace("DEFINE A", "DEFINE C").replace("PATTERN A", "PATTERN C"),
+        BASE.replace("ORDER BY ts", "ORDER BY ts, seq"),
+        BASE.replace("ORDER BY ts", "ORDER BY ts PARTITION BY p"),
+        "FROM t ORDER BY ts DEFINE B AS b, A AS (x > 1) AND y = 'a' AT LEAST 60 s PATTERN A meets;before B",
+        f"{BASE} WITHIN 1 hour",
+        f"{BASE} EMIT FINAL",
+        f"{BASE} RETURN A.ts AS since",
+        BASE.replace("meets;before", "before"),
+    ],
+)
+def test_what_an_id_depends_on(text: str) -> None:
+    assert fingerprint(situ.query(text)) != fingerprint(situ.query(BASE))
+
+
+def test_an_id_depends_on_starts_and_not_on_ends_values_or_options() -> None:
+    query = situ.query("FROM t ORDER BY t DEFINE A AS x > 1 RETURN max(A.x) AS top, A.te AS over")
+    first = situ.match(pa.table({"t": [1, 2, 3], "x": [5, 0, 0]}), query, match_id=True)
+    other = situ.match(
+        pa.table({"t": [1, 2, 3], "x": [7, 8, 0]}), query, match_id=True, time_zone="Asia/Tokyo", join="pair"
+    )
+    assert first["match_id"].to_pylist() == other["match_id"].to_pylist()
+    later = situ.match(pa.table({"t": [2, 3], "x": [5, 0]}), query, match_id=True)
+    assert first["match_id"].to_pylist() != later["match_id"].to_pylist()
+
+
 @pytest.mark.parametrize("keys", [["1", 1], ["a", b"a"], [1, True], ["None", None]])
 def test_keys_of_different_types_that_look_alike_differ(keys: list[object]) -> None:
     first, second = (ids([pa.array([key] * 3)])[0] for key in keys)

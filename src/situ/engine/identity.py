@@ -1,4 +1,8 @@
-"""A deterministic id for a match, the same on every path (SEM 5.4)."""
+"""A deterministic id for a match, the same on every path (SEM 5.4).
+
+It depends on three things and on nothing else: the canonical text of the query, the values of the
+partition columns, and the start of every symbol's situation.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +26,15 @@ _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 @lru_cache(maxsize=64)
 def fingerprint(query: Query) -> bytes:
-    """16 bytes that stand for what a query means: of its canonical text."""
+    """16 bytes that stand for a query: of its canonical text, `str(query)`.
+
+    So queries that mean the same may differ in it: another FROM name or other parentheses are other texts.
+    """
     return hashlib.blake2b(str(query).encode(), digest_size=16).digest()
 
 
 def match_ids(query: Query, keys: Sequence[pa.Array], starts: Sequence[npt.NDArray[np.int64]]) -> pa.Array:
-    """32 hexadecimal digits for each match, from the query, its partition and every symbol's start."""
+    """32 hexadecimal digits for each match, from the query's text, its partition and every symbol's start."""
     codes, values = encode([_plain(column) for column in keys], len(starts[0]))
     seeds = [
         hashlib.blake2b(_text(key), digest_size=16, key=fingerprint(query)).digest()
