@@ -110,3 +110,9 @@ def test_forget_after_is_no_shorter_than_the_window() -> None:
         check_forget_after("9 s", bound("WITHIN 10 s"))
     with pytest.raises(OptionError, match="needs a window"):
         check_forget_after("9 s", bound())
+
+
+def test_the_option_that_begins_so_is_meant() -> None:
+    query = situ.query("FROM t ORDER BY t DEFINE A AS x > 1")
+    with pytest.raises(OptionError, match=r"did you mean ties\?"):
+        situ.match(pa.table({"t": [1], "x": [1]}), query, tie="error")

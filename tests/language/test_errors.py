@@ -27,7 +27,7 @@ MISTAKES = [
     ("FROM", "QuerySyntaxError", "FROM", "missing after FROM"),
     ("FROM t", "QuerySyntaxError", "FROM t", "DEFINE is missing"),
     ("FROM t DEFNE A AS a", "QuerySyntaxError", "DEFNE", 'did you mean "DEFINE"'),
-    ("FROM t GROUP BY x DEFINE A AS a", "QuerySyntaxError", "GROUP", "PARTITION BY"),
+    ("FROM t GROUP BY x DEFINE A AS a", "QuerySyntaxError", "GROUP BY", "PARTITION BY"),
     ("FROM t PARTITION x DEFINE A AS a", "QuerySyntaxError", "PARTITION", "write PARTITION BY"),
     ("FROM t JOIN u DEFINE A AS a", "QuerySyntaxError", "JOIN", "join or union"),
     ("FROM t, u DEFINE A AS a", "QuerySyntaxError", ",", "join or union"),
@@ -53,8 +53,8 @@ MISTAKES = [
     (f"{A} x > > 3", "QuerySyntaxError", ">", "value on its left"),
     (f"{A} x >", "QuerySyntaxError", ">", "not complete"),
     (f"{A} x => 3", "QuerySyntaxError", "=>", "write >="),
-    (f"{A} x =< 3", "QuerySyntaxError", "<", "write <="),
-    (f"{A} x > 1 && y", "QuerySyntaxError", "&", "write AND"),
+    (f"{A} x =< 3", "QuerySyntaxError", "=<", "write <="),
+    (f"{A} x > 1 && y", "QuerySyntaxError", "&&", "write AND"),
     (f"{A} 5 < x < 70", "QuerySyntaxError", "5 < x < 70", "5 < speed AND speed < 70"),
     (f"{A} x is high", "QuerySyntaxError", "high", "'high'"),
     (f"{A} x y", "QuerySyntaxError", "y", "expected an operator"),
@@ -64,9 +64,79 @@ MISTAKES = [
     (f"{A} abs(x, y, z) > 1", "QuerySyntaxError", ")", "too many or too few arguments"),
     (f"{A} x > 8m/s2 AT LEAST 5s", "NumberUnitError", "8m/s2", "units are not part of a number"),
     (f"{A} x > 70 mph", "NumberUnitError", "70 mph", "70 /* mph */"),
+    (f"{A} a GROUP BY k", "QuerySyntaxError", "GROUP BY", "PARTITION BY"),
+    (f"{A} a RETURN A.ts AS x GROUP BY k", "QuerySyntaxError", "GROUP BY", "PARTITION BY"),
+    (f"{A} a LIMIT 10", "QuerySyntaxError", "LIMIT", "first rows of the table that situ.match gives"),
+    (f"{A} a RETURN A.ts AS x LIMIT 10", "QuerySyntaxError", "LIMIT", "first rows"),
+    (f"{A} a RETURN * LIMIT 10", "QuerySyntaxError", "LIMIT", "first rows"),
+    (f"{A} a RETURN A.ts AS x LIMIT 10 OFFSET 3", "QuerySyntaxError", "LIMIT", "first rows"),
+    (f"{A} a RETURN A.ts AS x ORDER BY x DESC", "QuerySyntaxError", "DESC", "the result has no order"),
+    (f"{A} a RETURN A.ts AS x HAVING x > 3", "QuerySyntaxError", "HAVING", "filter the table"),
+    (f"{A} a HAVING count(A) > 3", "QuerySyntaxError", "HAVING", "filter the table"),
+    ("FROM t SELECT A.ts DEFINE A AS a", "QuerySyntaxError", "SELECT", "in RETURN"),
+    ("FROM t MATCH_RECOGNIZE (x)", "QuerySyntaxError", "MATCH_RECOGNIZE", "PATTERN A overlaps B"),
+    (f"{AB} A{{3}} before B", "QuerySyntaxError", "{", "define it several times, A1 AS"),
+    (f"{AB} A before B{{2,3}}", "QuerySyntaxError", "{", "define it several times, B1 AS"),
+    (f"{AB} A 3 times before B", "QuerySyntaxError", "3", "define it several times"),
+    (f"{A} a AT LEAST 3 times", "UnknownDurationUnitError", "times", "count(A) in RETURN"),
+    (f"{A} a AT LEAST 3 rows", "UnknownDurationUnitError", "rows", "not a number of rows"),
+    (f"{AB} A before B?", "QuerySyntaxError", "?", "leave B out"),
+    (f"{AB} A? before B", "QuerySyntaxError", "?", "leave A out"),
+    (f"{AB} A+ before B", "QuerySyntaxError", "+", "write A alone"),
+    (f"{AB} A* before B", "QuerySyntaxError", "*", "write A alone"),
+    (f"{AB} A B", "QuerySyntaxError", "B", "A before B"),
+    (f"{AB} (A B+)", "QuerySyntaxError", "B", "expected a relation between"),
+    (f"{AB} A => B", "QuerySyntaxError", "=>", "followed-by"),
+    (f"{AB} A == B", "QuerySyntaxError", "==", "equals"),
+    (f"{AB} A != B", "QuerySyntaxError", "!=", "before;after"),
+    (f"{AB} A before B && A meets B", "QuerySyntaxError", "&&", "write AND"),
+    (f"{AB} A before B || A meets B", "QuerySyntaxError", "||", "separated by ;"),
+    (f"{AB} A during B A before B", "QuerySyntaxError", "A", "AND is missing"),
+    (f"{ABC} A during B B before C", "QuerySyntaxError", "B", "AND is missing"),
+    (f"{ABC} A during B B met-by C", "QuerySyntaxError", "B", "AND is missing"),
+    (f"{AB} A within B", "QuerySyntaxError", "within", "during"),
+    (f"{AB} A then B", "UnknownRelationError", "then", "write before"),
+    (f"{AB} A while B", "UnknownRelationError", "while", "overlaps;finished-by"),
+    (f"{AB} A inside B", "UnknownRelationError", "inside", "during;starts"),
+    (f"{AB} A before B BY AT MOST 5 minutes", "UnknownRelationError", "BY", "WITHIN"),
+    (f"{AB} NO B during A", "QuerySyntaxError", "NO", "there is no NO"),
+    (f"{A} x > 1 || y > 2", "QuerySyntaxError", "||", "write OR"),
+    (f"{A} x === 1", "QuerySyntaxError", "===", "write ="),
+    (f"{A} x > 1 y > 2", "QuerySyntaxError", "y", "AND or OR"),
+    (f"{A} x > 1 y IN (2)", "QuerySyntaxError", "y", "AND or OR"),
+    (f"{A} x > 1 LONGER THAN 5 minutes", "DurationError", "LONGER", "AT LEAST 5 seconds"),
+    (f"{A} x > 1 LASTING 5 minutes", "DurationError", "LASTING", "AT LEAST 5 seconds"),
+    (f"{A} x > 1 AT LESAT 5 minutes", "DurationError", "AT", "AT LEAST 5 seconds"),
+    (f"{A} x > 1 WITHIN 5:00", "DurationError", ":", "WITHIN 5 minutes"),
+    (f"{A} x > 1 WITHIN 5 minutes OF A", "DurationError", "OF", "nothing else"),
+    (f"{A} x > 1 WITHIN 1h30", "UnknownDurationUnitError", "h30", "1 hour 30 minutes"),
+    (f"{A} x > 1 WITHIN PT5M", "DurationError", "PT5M", "number and a unit"),
+    (f"{A} a RETURN A.ts AS x A.te AS y", "QuerySyntaxError", "A", "a comma is missing before `A`"),
+    (f"{A} a RETURN avg(A.x) AS x avg(A.y) AS y", "QuerySyntaxError", "avg", "a comma is missing"),
+    (f"{A} a RETURN avg(A.x) avg(A.y) AS y", "QuerySyntaxError", "avg(A.y)", "`avg(A.x)` and `avg(A.y)`"),
+    (f"{A} a RETURN count(B) AS n", "ReturnItemError", "B", "the symbols are A"),
+    (f"{A} a RETURN sum(A) AS n", "ReturnItemError", "A", "say which column"),
+    (f"{A} a RETURN A.start AS s", "ReturnItemError", "A.start", "did you mean A.ts?"),
+    (f"{A} a RETURN A.length AS s", "ReturnItemError", "A.length", "did you mean A.duration?"),
+    (f"{A} a RETURN B.ts AS s", "UnknownSymbolError", "B", "the symbols are A"),
+    ("FROM t DEFINE A = x > 1", "QuerySyntaxError", "=", "write A AS"),
+    ("FROM t DEFINE A: x > 1", "QuerySyntaxError", ":", "write A AS"),
+    ("FROM t DEFINE x > 1 AS A", "QuerySyntaxError", ">", "A AS x > 1"),
+    ("FROM t DEFINE A-B AS x", "QuerySyntaxError", "-", "back-quotes"),
+    ("FROM t DEFINE A AS x, AS y", "QuerySyntaxError", "AS", "name of a symbol is missing"),
+    ("FROM t DEFINE A AS x AS y", "QuerySyntaxError", "AS", "one AS"),
+    ("FROM t DEFINE A AS x; B AS y", "QuerySyntaxError", ";", "separated by commas"),
+    ("FROM t ORDER BY ts, DEFINE A AS x", "QuerySyntaxError", ",", "column is missing"),
+    (f"{A} x EMIT FINAL EARLY", "QuerySyntaxError", "EARLY", "nothing else"),
+    ("FROM 'cars.parquet' DEFINE A AS x", "QuerySyntaxError", "'cars.parquet'", "situ.match"),
+    (f"{A} x AT LEAST {'9' * 5_000} s", "DurationError", f"{'9' * 5_000} s", "longer than time"),
+    (f"{A} x AT LEAST {'9' * 5_000}", "DurationError", "9" * 5_000, "longer than time"),
+    (f"{A} x AT LEAST 1e{'9' * 5_000} s", "DurationError", None, "longer than time"),
+    (f"{A} x AT LEAST 1e-{'9' * 5_000} s", "DurationError", None, "whole number of microseconds"),
+    (f"{A} x AT LEAST 0.{'0' * 5_000}1 s", "DurationError", None, "whole number of microseconds"),
     (f"{A} x > 8km/h", "NumberUnitError", "8km/h", "8 /* km/h */"),
     (f"{A} x > 5and y", "QuerySyntaxError", "and", "space is missing"),
-    (f"{A} x > 70 FOR 5 seconds", "DurationError", "seconds", "AT LEAST 5 seconds"),
+    (f"{A} x > 70 FOR 5 seconds", "DurationError", "FOR", "AT LEAST 5 seconds"),
     (f"{A} x AT LEAST", "QuerySyntaxError", "LEAST", "AT LEAST needs a duration"),
     (f"{A} x AT LEAST five minutes", "DurationError", "five", "number and a unit"),
     (f"{A} x AT LEAST -5s", "DurationError", "-", "sign"),
@@ -256,3 +326,81 @@ def test_a_function_that_is_refused_is_refused_in_every_spelling(name: str, spel
             situ.query(f"{A} {text}")
     with pytest.raises(QueryError):
         situ.query(f"{A} x > 1 RETURN concat(first(A.x), {call}) AS y")
+
+
+# The caret's exact place, between the two marks.
+PLACES = [
+    "FROM t DEFINE A AS a, B AS b PATTERN A during B «A» before B",
+    "FROM t DEFINE A AS a, B AS b PATTERN A before B«?»",
+    "FROM t DEFINE A AS a, B AS b PATTERN A before B«{»3}",
+    "FROM t DEFINE A AS a, B AS b PATTERN A before B «&&» A meets B",
+    "FROM t DEFINE A AS a, B AS b PATTERN A before «C»",
+    "FROM t DEFINE A AS a, B AS b PATTERN A before B AND B «bfore» A",
+    "FROM t DEFINE A AS a, B AS b PATTERN A «B»",
+    "FROM t DEFINE A AS x > 1 «y» > 2",
+    "FROM t DEFINE A AS x > 1 «||» y > 2",
+    "FROM t DEFINE A AS x > 1 «FOR» 5 minutes",
+    "FROM t DEFINE A AS x > 1 «LONGER» THAN 5 minutes",
+    "FROM t DEFINE A AS x > 1 WITHIN 5 «minuts»",
+    "FROM t DEFINE A AS x «AS» y",
+    "FROM t DEFINE A AS x«;» B AS y",
+    "FROM t DEFINE A AS x > 1 «B» AS y",
+    "FROM t DEFINE A AS x = «'»abc",
+    "FROM t DEFINE A AS x RETURN A.ts AS a, A.te AS b «GROUP BY» k",
+    "FROM t DEFINE A AS x RETURN A.ts AS a «LIMIT» 3",
+    "FROM t DEFINE A AS x RETURN A.ts AS a «A».te AS b",
+    "FROM t DEFINE A AS x RETURN A.ts AS a, avg(«B».x) AS b",
+    "FROM t DEFINE A AS x RETURN avg(«A») AS b",
+    "FROM t DEFINE A AS x EMIT FINAL «EARLY»",
+    "FROM t DEFINE A AS x WITHIN 5 min «WITHIN» 6 min",
+    "FROM t ORDER BY ts«,» DEFINE A AS x",
+    "FROM t «SELECT» A.ts DEFINE A AS x",
+]
+
+
+@pytest.mark.parametrize("marked", PLACES)
+def test_the_caret_stands_under_the_word_that_is_wrong(marked: str) -> None:
+    before, wrong, _ = re.split("[«»]", marked)
+    with pytest.raises(QueryError) as caught:
+        query(re.sub("[«»]", "", marked))
+    assert caught.value.span == Span(len(before), len(before) + len(wrong)), str(caught.value)
+    _, line, carets, *_ = str(caught.value).splitlines()
+    assert carets.index("^") == line.index(before) + len(before)
+    assert carets.strip() == "^" * len(wrong)
+
+
+@pytest.mark.parametrize("given", ["query.situ", "/home/me/q.sql", "./queries/drivers", Path("a/b.situ")])
+def test_a_path_is_not_a_query(given: str | Path) -> None:
+    with pytest.raises(errors.QuerySyntaxError) as caught:
+        situ.query(given)  # type: ignore[arg-type]
+    assert f"situ.query(Path({str(given)!r}).read_text())" in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [None, 5, b"FROM t", ["FROM t"]])
+def test_a_query_is_text(given: object) -> None:
+    with pytest.raises(errors.QuerySyntaxError, match="a query is text"):
+        situ.query(given)  # type: ignore[arg-type]
+
+
+def test_too_many_symbols_are_refused_before_any_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unread(*_: object, **__: object) -> None:
+        raise AssertionError("a condition was read")
+
+    monkeypatch.setattr("situ.language.define.expression", unread)
+    with pytest.raises(errors.TooManySymbolsError, match="has 1000"):
+        query("FROM t DEFINE " + ", ".join(f"S{i} AS x > {i}" for i in range(1_000)))
+
+
+def test_clauses_of_sql_may_be_names() -> None:
+    text = (
+        "FROM t limit DEFINE A AS limit > 5 AND offset = 1 RETURN first(A.`group`) AS offset, A.ts AS select"
+    )
+    assert str(query(text)).startswith("FROM t\nDEFINE A AS")
+
+
+def test_order_by_a_result_column_is_told_what_order_by_is() -> None:
+    from situ.language.binder import Column, bind
+
+    wrong = query("FROM t DEFINE A AS x > 1 RETURN A.ts AS since ORDER BY since")
+    with pytest.raises(errors.UnknownColumnError, match="the result has no order"):
+        bind(wrong, (Column("ts", "timestamp"), Column("x", "int")))

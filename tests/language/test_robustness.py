@@ -6,13 +6,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import situ
 from language import mutations
-from situ.errors import NestingError, QueryError
+from situ.builder import col, events
+from situ.errors import NestingError, QueryError, SituError
 from situ.language import query
 
 
@@ -137,3 +142,56 @@ def test_ten_thousand_characters() -> None:
     assert parsed.symbols[0].condition is not None
     assert parsed.symbols[0].condition.columns == ("speed", "city")
     assert query(str(parsed)) == parsed
+
+
+NUMBERS = st.integers(1, 6_000).flatmap(
+    lambda n: st.sampled_from(
+        ["9" * n, "0" * n, f"0.{'0' * n}1", f"1e{'9' * n}", f"1e-{'9' * n}", f"{'0' * n}5", f".{'3' * n}e{n}"]
+    )
+)
+
+
+@given(
+    NUMBERS,
+    st.sampled_from(["AT LEAST {}", "AT LEAST {} s", "WITHIN {} days", "AT LEAST INTERVAL '{}' SECOND"]),
+)
+def test_numbers_of_thousands_of_digits(number: str, where: str) -> None:
+    survives(f"FROM t DEFINE A AS x > 1 {where.format(number)}")
+    survives(f"FROM t DEFINE A AS x > {number}")
+
+
+def test_numbers_of_thousands_of_digits_in_python() -> None:
+    huge = 10**5_000
+    for wrong in (
+        lambda: events("t").define("A", "x").within(huge),
+        lambda: events("t").define("A", "x", at_least=huge),
+        lambda: col("x") > huge,
+        lambda: situ.match(
+            pa.table({"t": [1], "x": [1]}), query(f"FROM t ORDER BY t DEFINE A AS x > {'9' * 5_000}")
+        ),
+        lambda: situ.match(
+            pa.table({"t": [1], "x": [1]}),
+            query("FROM t ORDER BY t DEFINE A AS x > 1 WITHIN 5"),
+            forget_after=huge,
+        ),
+    ):
+        with pytest.raises(SituError):
+            wrong()
+
+
+@pytest.mark.parametrize("given", [None, 5, Path("x"), b"x", ["x"]])
+def test_names_in_python_are_strings(given: Any) -> None:
+    for wrong in (
+        lambda: events(given),
+        lambda: events("t").order_by(given),
+        lambda: events("t").partition_by(given),
+        lambda: col(given),
+    ):
+        with pytest.raises(QueryError):
+            wrong()
+
+
+@pytest.mark.parametrize("given", [1.5, True, ["5s"], b"5s"])
+def test_lengths_in_python_are_durations(given: Any) -> None:
+    with pytest.raises(QueryError, match="is not a duration"):
+        events("t").define("A", "x").within(given)

@@ -89,7 +89,8 @@ def check_applicable(given: Mapping[str, Any], query: Query) -> None:
 def _unknown(name: str, allowed: frozenset[str], where: str, elsewhere: str) -> OptionError:
     if name in NAMES:
         return OptionError(f"option {name} does not apply to {where}", hint=elsewhere or None)
-    close = difflib.get_close_matches(name, allowed, n=1)
+    begun = [option for option in sorted(allowed) if option.startswith(name)]  # ties for tie, not time
+    close = begun or difflib.get_close_matches(name, allowed, n=1)
     hint = f"did you mean {close[0]}?" if close else f"the options are {', '.join(sorted(allowed))}"
     return OptionError(f"unknown option {name} for {where}", hint=hint)
 
@@ -102,6 +103,8 @@ def ticks(value: Any, bound: BoundQuery, name: str) -> int | None:
     wanted = "a whole number of ticks" if integers else 'a duration such as "5 minutes" or a timedelta'
     if isinstance(value, timedelta):
         value = f"{value // timedelta(microseconds=1)} us"
+    if isinstance(value, int) and abs(value) >= 2**63:  # it may have more digits than Python prints
+        raise OptionError(f"{name} is longer than time can be counted", hint=f"give {wanted}")
     try:
         duration = parse_duration(str(value))
     except SituError as error:

@@ -22,6 +22,7 @@ from situ.language.ast import Constraint, Duration, Expression, Item, Query, Sym
 from situ.language.define import check_no_length, refuse_length, split_bounds
 from situ.language.draft import Place, Written
 from situ.language.durations import duration_text
+from situ.language.foreign import sort_hint
 from situ.language.lengths import check_lengths
 from situ.language.printer import constraint_text
 from situ.language.sql import Scope, expression
@@ -119,6 +120,8 @@ class _Binder:
         names = [column.name for column in self.schema]
         if name in self.query.symbol_names and where != "RETURN":
             hint = f"{name} is a symbol: a condition sees the columns of one row, not other situations"
+        elif where == "ORDER BY" and name.lower() in (item.name.lower() for item in self.query.returns):
+            hint = sort_hint()
         else:
             listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
             hint = (

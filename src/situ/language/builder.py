@@ -11,7 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from situ.errors import DurationBoundsError, IntervalQueryError, QueryError, QuerySyntaxError, Span
+from situ.errors import (
+    DurationBoundsError,
+    DurationError,
+    IntervalQueryError,
+    QueryError,
+    QuerySyntaxError,
+    Span,
+)
 from situ.language.ast import Duration, Expression, IntervalSource, Query, Symbol
 from situ.language.checks import assemble
 from situ.language.clauses import Clause
@@ -23,7 +30,7 @@ from situ.language.rowchecks import check_durations
 from situ.language.sql import Scope, expression
 from situ.language.symbols import Constraint, SymbolName, symbols
 from situ.language.tokens import Kind, Source, Token
-from situ.language.values import Value, call, col, sql
+from situ.language.values import Value, call, check_name, col, sql
 from situ.language.words import quote
 
 __all__ = ["Builder", "call", "col", "events", "intervals", "sql", "symbols"]
@@ -60,11 +67,11 @@ class Builder:
 
     def order_by(self, time: str, *ties: str) -> Builder:
         """The time column, and columns that decide between rows of equal time."""
-        return replace(self, _order_by=(time, *ties))
+        return replace(self, _order_by=tuple(map(check_name, (time, *ties))))
 
     def partition_by(self, *columns: str) -> Builder:
         """Match within each combination of values of these columns."""
-        return replace(self, _partition_by=columns)
+        return replace(self, _partition_by=tuple(map(check_name, columns)))
 
     def define(
         self,
@@ -147,7 +154,7 @@ _DOTTED = re.compile(r"(?:[^\W\d]\w*|`[^`]+`)(?:\.(?:[^\W\d]\w*|`[^`]+`))*")
 
 def _source_text(source: str) -> str:
     """A dotted name as in text (`db.cars`), or any other string as one name."""
-    if not source:
+    if not check_name(source):
         raise QuerySyntaxError("the name of the events is empty", hint='write events("cars")')
     if not _DOTTED.fullmatch(source):
         return quote(source)
@@ -170,6 +177,13 @@ def _length(given: Length | None) -> Duration | None:
         return None if given is None else parse_duration(given)
     if isinstance(given, datetime.timedelta):
         return parse_duration(f"{given // datetime.timedelta(microseconds=1)} us")
+    if isinstance(given, bool) or not isinstance(given, int):
+        raise DurationError(
+            f"a {type(given).__name__} is not a duration",
+            hint='write "5 minutes", a timedelta, or for an integer time column a number of ticks',
+        )
+    if given >= 2**63:  # it may have more digits than Python prints
+        raise DurationError("this duration is longer than time can be counted")
     return parse_duration(str(given))
 
 

@@ -15,18 +15,16 @@ from situ.errors import (
     IntervalQueryError,
     MixedDurationsError,
     QuerySyntaxError,
-    TooManySymbolsError,
     UnusedSymbolError,
 )
 from situ.language.ast import Constraint, Expression, Item, Query, ReturnItem, Symbol
+from situ.language.define import MAX_SYMBOLS, too_many_symbols
 from situ.language.draft import Draft, Pattern, Place, Written
 from situ.language.lengths import check_lengths
 from situ.language.returns import ItemReader, unknown_symbol
 from situ.language.sql import lambda_names, paths
 from situ.language.tokens import span_of
 from situ.language.words import ITEM_ENDPOINTS, quote
-
-MAX_SYMBOLS = 64
 
 
 def assemble(draft: Draft) -> Query:
@@ -76,11 +74,7 @@ def _symbols(draft: Draft) -> tuple[Symbol, ...]:
         symbols = _defined(draft)
     if len(symbols) > MAX_SYMBOLS:
         place = draft.definitions[MAX_SYMBOLS].place if draft.definitions else draft.place
-        raise place.error(
-            TooManySymbolsError,
-            f"a query can have {MAX_SYMBOLS} symbols, this one has {len(symbols)}",
-            hint="match parts of the pattern with queries of their own",
-        )
+        raise too_many_symbols(place, len(symbols))
     return symbols
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from situ.errors import QuerySyntaxError
+from situ.language.foreign import check_foreign_clauses
 from situ.language.nesting import bracket_depths
 from situ.language.render import ends_operand
 from situ.language.tokens import Kind, Source, Token, describe, did_you_mean
@@ -32,6 +33,7 @@ def split_clauses(source: Source) -> dict[str, Clause]:
     if end and tokens[end - 1].is_sign(";"):
         end -= 1
     _check_beginning(source)
+    check_foreign_clauses(source, depths, end)
     starts = [(0, 0, "FROM"), *_starts(source, depths, end)]
     clauses: dict[str, Clause] = {}
     for number, (_, last, name) in enumerate(starts):

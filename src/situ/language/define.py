@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 import sqlglot.expressions as exp
 
-from situ.errors import DurationBoundsError, DurationError, QueryError, QuerySyntaxError
+from situ.errors import (
+    DurationBoundsError,
+    DurationError,
+    QueryError,
+    QuerySyntaxError,
+    TooManySymbolsError,
+)
 from situ.language.ast import Duration, Expression, Symbol
 from situ.language.clauses import Clause, split_commas
 from situ.language.dialect import NotAnExpression, TooDeep, parse
@@ -17,14 +23,21 @@ from situ.language.sql import Scope, expression
 from situ.language.tokens import Kind, Source, Token, describe, span_of
 from situ.language.types import Kind as ValueKind
 from situ.language.types import Lookup, any_kind, kind_of
+from situ.language.words import quote
 
 Bounds = tuple[Duration | None, Duration | None]
+
+MAX_SYMBOLS = 64
 
 
 def definitions(source: Source, clause: Clause, scope: Scope) -> list[Definition]:
     """The entries of a DEFINE clause."""
     found, keyword = [], clause.keyword
-    for tokens in split_commas(clause.tokens):
+    entries = split_commas(clause.tokens)
+    if len(entries) > MAX_SYMBOLS:  # before anything is read: what comes next takes more than linear time
+        beyond = (entries[MAX_SYMBOLS] or clause.tokens[-1:])[0]
+        raise too_many_symbols(Place(source, beyond.span), len(entries))
+    for tokens in entries:
         found.append(_definition(source, tokens, keyword, scope))
         keyword = next((token for token in clause.tokens if token.start >= tokens[-1].end), keyword)
     return found
@@ -39,6 +52,13 @@ def _definition(source: Source, tokens: Sequence[Token], keyword: Token, scope: 
             hint="write DEFINE A AS speed > 70, and no comma after the last one",
         )
     name = tokens[0]
+    if name.is_word("AS"):
+        raise source.error(
+            QuerySyntaxError,
+            "the name of a symbol is missing before AS",
+            name,
+            hint="write DEFINE A AS speed > 70",
+        )
     if not name.is_name:
         raise source.expected("the name of a symbol", name, hint="write DEFINE A AS speed > 70")
     if len(tokens) < 2 or not tokens[1].is_word("AS"):
@@ -48,8 +68,7 @@ def _definition(source: Source, tokens: Sequence[Token], keyword: Token, scope: 
             f"expected AS after the symbol {describe(name)}"
             + (f", found {describe(found)}" if found else ""),
             found or name,
-            hint=f"write {name.value} AS and the condition; "
-            "a comma inside a condition must stand in parentheses, as in speed IN (1, 2)",
+            hint=_definition_hint(source, tokens),
         )
     condition, bounds = split_bounds(source, tokens[2:])
     _check_missing_comma(source, condition)
@@ -61,17 +80,54 @@ def _definition(source: Source, tokens: Sequence[Token], keyword: Token, scope: 
     return Definition(symbol, Place(source, name.span), Phrase(source, condition))
 
 
+def _definition_hint(source: Source, tokens: Sequence[Token]) -> str:
+    """What to write where AS does not follow the name of a symbol."""
+    if len(tokens) > 3 and tokens[-2].is_word("AS") and tokens[-1].is_name and not tokens[1].is_sign("-"):
+        condition = source.text[tokens[0].start : tokens[-3].end]
+        return f"the name comes first: {quote(tokens[-1].value)} AS {condition}"
+    hint = f"write {quote(tokens[0].value)} AS and the condition"
+    if len(tokens) > 1 and tokens[1].is_sign("-"):
+        return f"{hint}; a name that is not made of letters, digits and _ is written in back-quotes"
+    if len(tokens) > 1 and tokens[1].is_sign("=", ":", ":="):
+        return hint
+    return f"{hint}; a comma inside a condition must stand in parentheses, as in speed IN (1, 2)"
+
+
+def too_many_symbols(place: Place, n_symbols: int) -> QueryError:
+    return place.error(
+        TooManySymbolsError,
+        f"a query can have {MAX_SYMBOLS} symbols, this one has {n_symbols}",
+        hint="match parts of the pattern with queries of their own",
+    )
+
+
 def _check_missing_comma(source: Source, tokens: Sequence[Token]) -> None:
     depth = 0
     for position, token in enumerate(tokens):
         depth += token.is_sign("(", "[") - token.is_sign(")", "]")
-        if token.is_word("AS") and depth == 0 and position and tokens[position - 1].is_name:
+        if not (token.is_word("AS") and depth == 0 and position and tokens[position - 1].is_name):
+            continue
+        before = tokens[position - 2] if position > 1 else None
+        if before is None:
             raise source.error(
                 QuerySyntaxError,
-                f"a comma is missing before {describe(tokens[position - 1])}",
-                tokens[position - 1],
-                hint="definitions are separated by commas: A AS speed > 70, B AS accel < -9",
+                "a definition has one AS, and this is the second",
+                token,
+                hint="write A AS speed > 70, with a comma before the next definition",
             )
+        if before.is_sign(";"):
+            raise source.error(
+                QuerySyntaxError,
+                "definitions are separated by commas, found `;`",
+                before,
+                hint="write a comma",
+            )
+        raise source.error(
+            QuerySyntaxError,
+            f"a comma is missing before {describe(tokens[position - 1])}",
+            tokens[position - 1],
+            hint="definitions are separated by commas: A AS speed > 70, B AS accel < -9",
+        )
 
 
 def split_bounds(

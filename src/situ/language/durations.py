@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -25,6 +26,11 @@ _MICROSECONDS = {name: size for size, names in _UNITS for name in names} | {
     "weeks": 7 * 86_400_000_000,
     "w": 7 * 86_400_000_000,
 }
+_COUNTED = {
+    word: f"{word.removesuffix('s')}s" for word in ("time", "times", "row", "rows", "event", "events")
+}
+_RUN_TOGETHER = re.compile(r"([a-z]+)([0-9]+[a-z]*)")
+_MOST_DIGITS = 40  # no duration in ticks has as many, before the point or behind it
 _OTHER_LENGTHS = ("month", "months", "mon", "year", "years", "y", "quarter", "quarters")
 
 
@@ -41,7 +47,9 @@ def duration(source: Source, tokens: Sequence[Token], *, after: Token) -> Durati
             DurationError,
             f"the duration ends before {describe(tokens[used])}",
             tokens[used],
-            hint="a duration ends its definition: put further conditions before it, and a "
+            hint="WITHIN takes a duration and nothing else, as in WITHIN 5 minutes"
+            if after.is_word("WITHIN")
+            else "a duration ends its definition: put further conditions before it, and a "
             "comma before the next symbol",
         )
     return value
@@ -123,16 +131,45 @@ def _interval(source: Source, tokens: Sequence[Token]) -> tuple[Duration, int]:
 
 
 def _number(token: Token) -> Fraction:
-    # An exponent of thousands of digits would be expanded in full.
-    if "e" in token.value.lower() and abs(int(token.value.lower().partition("e")[2])) > 30:
+    """The number written; what no duration can be is not computed, as its digits may be thousands."""
+    written, _, exponent = token.value.lower().partition("e")
+    whole, _, decimals = written.partition(".")
+    digits = (whole + decimals).lstrip("0")
+    significant = digits.rstrip("0")
+    if not significant:
+        return Fraction(0)
+    power = _bounded(exponent) - len(decimals) + len(digits) - len(significant)
+    if len(significant) + power > _MOST_DIGITS:
         return Fraction(_MAX_TICKS + 1)
-    return Fraction(token.value)
+    if power < -_MOST_DIGITS:
+        return Fraction(1, 10**_MOST_DIGITS)
+    return int(significant) * Fraction(10) ** power
+
+
+def _bounded(exponent: str) -> int:
+    digits = exponent.lstrip("+-0")
+    size = int(digits or 0) if len(digits) < 10 else 10**9
+    return -size if exponent.startswith("-") else size
 
 
 def _unit(source: Source, token: Token) -> int:
     name = token.value.lower()
     if name in _MICROSECONDS:
         return _MICROSECONDS[name]
+    if name in _COUNTED:
+        raise source.error(
+            UnknownDurationUnitError,
+            f"the length of a situation is a time, not a number of {_COUNTED[name]}",
+            token,
+            hint="write a unit of time, as in 5 seconds; how many rows a situation has is count(A) in RETURN",
+        )
+    if (parts := _RUN_TOGETHER.fullmatch(name)) and parts[1] in _MICROSECONDS:
+        raise source.error(
+            UnknownDurationUnitError,
+            f"{describe(token)} is not a unit of time",
+            token,
+            hint=f"write {parts[1]} and {parts[2]} apart, each with its unit, as in 1 hour 30 minutes",
+        )
     if name in _OTHER_LENGTHS:
         raise source.error(
             UnknownDurationUnitError,
@@ -164,7 +201,7 @@ def _missing(source: Source, after: Token, found: Token | None) -> QueryError:
     at = "AT " if after.is_word("LEAST", "MOST") else ""
     return source.error(
         DurationError if found is not None else QuerySyntaxError,
-        f"{at}{after.value.upper()} needs a duration{what}",
+        f"{at}{after.value.upper() if after.end else after.value} needs a duration{what}",
         found or after,
         hint="write a number and a unit, as in 5 seconds; for an integer time column a "
         "number of ticks, as in 300",
@@ -193,4 +230,4 @@ def parse_duration(text: str) -> Duration:
     Duration(value=5400000000, has_unit=True)
     """
     source = Source(text, tuple(tokenize(text)))
-    return duration(source, source.tokens[:-1], after=Token(Kind.WORD, "the text", 0, len(text)))
+    return duration(source, source.tokens[:-1], after=Token(Kind.WORD, "this", 0, 0))

@@ -12,6 +12,7 @@ from situ.language.clauses import Clause, clause_hint, split_clauses, split_comm
 from situ.language.define import definitions, refuse_length
 from situ.language.draft import Draft, Phrase, Place
 from situ.language.durations import duration
+from situ.language.foreign import check_text, sort_hint
 from situ.language.pattern import pattern
 from situ.language.returns import return_texts
 from situ.language.sql import Scope, expression
@@ -26,7 +27,7 @@ def query(text: str) -> Query:
     FROM cars
     DEFINE A AS speed > 70 AT LEAST 5 seconds
     """
-    source = Source.of(text)
+    source = Source.of(check_text(text))
     clauses = split_clauses(source)
     draft = _from(source, clauses["FROM"], clauses)
     if "WHERE" in clauses:
@@ -70,7 +71,10 @@ def _from(source: Source, clause: Clause, clauses: dict[str, Clause]) -> Draft:
 def _dotted(source: Source, tokens: Sequence[Token]) -> tuple[list[str], Sequence[Token]]:
     if not tokens[0].is_name:
         raise source.expected(
-            "the name of the events", tokens[0], hint="a name that is no plain word is written in back-quotes"
+            "the name of the events",
+            tokens[0],
+            hint="FROM only gives the events a name, which table or file they are is said to situ.match; "
+            "a name that is no plain word is written in back-quotes",
         )
     used = 1
     while used + 1 < len(tokens) and tokens[used].is_sign(".") and tokens[used + 1].is_name:
@@ -112,6 +116,8 @@ def _where(source: Source, clause: Clause, scope: Scope) -> Expression:
 def _columns(source: Source, clause: Clause | None, scope: Scope) -> tuple[str, ...]:
     if clause is None:
         return ()
+    if clause.tokens and clause.tokens[-1].is_sign(","):
+        raise source.error(QuerySyntaxError, f"a column is missing in {clause.name}", clause.tokens[-1])
     columns = tuple(_column(source, tokens, clause, scope) for tokens in split_commas(clause.tokens))
     lowered = [column.lower() for column in columns]
     for position, column in enumerate(lowered):
@@ -157,7 +163,7 @@ def _order_by(source: Source, clause: Clause | None, scope: Scope) -> tuple[str,
                 QuerySyntaxError,
                 "events are always taken in ascending time order",
                 token,
-                hint=f"leave {token.value} out",
+                hint=f"leave {token.value} out; {sort_hint()}",
             )
         if not (token.is_word("ASC") and kept and kept[-1].is_name):
             kept.append(token)
@@ -169,10 +175,12 @@ def _emit(source: Source, clause: Clause) -> Literal["EARLY", "FINAL"]:
         return "EARLY"
     if len(clause.tokens) == 1 and clause.tokens[0].is_word("FINAL"):
         return "FINAL"
-    found = clause.tokens[0] if clause.tokens else clause.keyword
+    is_known = bool(clause.tokens) and clause.tokens[0].is_word("EARLY", "FINAL")
+    found = clause.tokens[is_known] if clause.tokens else clause.keyword
     raise source.error(
         QuerySyntaxError,
-        f"EMIT is followed by EARLY or FINAL, found {describe(found)}",
+        "EMIT is followed by EARLY or FINAL"
+        + (f" and nothing else, found {describe(found)}" if is_known else f", found {describe(found)}"),
         found,
         hint="EARLY reports a match as soon as it is certain, FINAL when all its situations have ended",
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple, cast
 
 from situ.algebra.endpoints import Comparison, End, from_endpoints
@@ -26,14 +27,16 @@ from situ.errors import (
 )
 from situ.language.clauses import Clause
 from situ.language.draft import Mention, Pattern, Place, Written
+from situ.language.foreign import missing_and, pattern_hint, relation_hint
 from situ.language.tokens import Kind, Source, Token, describe, did_you_mean, span_of
-from situ.language.words import ENDPOINTS
+from situ.language.words import ENDPOINTS, quote
 
 _COMPARISONS = {"<": "<", "<=": "<=", "=": "=", "==": "=", ">=": ">=", ">": ">"}
 _ALWAYS_TRUE = {("ts", "<", "te"), ("ts", "<=", "te"), ("te", ">", "ts"), ("te", ">=", "ts"),
                 ("ts", "=", "ts"), ("ts", "<=", "ts"), ("ts", ">=", "ts"),
                 ("te", "=", "te"), ("te", "<=", "te"), ("te", ">=", "te")}  # fmt: skip
 _END = Token(Kind.END, "", 0, 0)
+_FIRST_WORDS = {name.partition("-")[0] for name in NAMES} | {"equal"}
 
 
 class _Link(NamedTuple):
@@ -76,6 +79,9 @@ class _Reader:
         self.source = source
         self.tokens = clause.tokens
         self.position = 0
+        self.has_link = False  # does the chain that is being read have a relation already
+        # Known here for the sake of hints only.
+        self.defined = {name.value for name, word in pairwise(source.tokens) if word.is_word("AS")}
         self.result = Pattern(Place(source, span_of((clause.keyword, *clause.tokens))))
 
     def peek(self, ahead: int = 0) -> Token:
@@ -177,6 +183,7 @@ class _Reader:
     def named_chain(self, chain: _Chain) -> None:
         left = self.symbol()
         while True:
+            self.has_link = bool(chain.links)
             relations = self.relation_names(left)
             right = self.symbol()
             span = Span(left.start, right.end)
@@ -194,8 +201,13 @@ class _Reader:
         token = self.peek()
         if not token.is_name or token.is_word("AND", "OR"):
             raise self.unexpected(token, "a symbol")
-        if token.is_word("NOT") and self.peek(1).is_name:
-            hint = "there is no NOT in PATTERN: list the relations that may hold, separated by ;"
+        if (
+            token.is_word("NOT", "NO")
+            and self.peek(1).is_name
+            and self.peek(1).value.lower() not in _FIRST_WORDS
+        ):
+            hint = f"there is no {token.value.upper()} in PATTERN: "
+            hint += "list the relations that may hold, separated by ;"
             raise self.error(QuerySyntaxError, "a constraint cannot be negated", token, hint)
         if self.peek(1).is_sign("."):
             raise self.mixed(token)
@@ -221,20 +233,46 @@ class _Reader:
             written, used = f"{written} {self.peek(1).value}", 2
         bits = parse_name(written)
         if bits is None:
+            if used == 1 and (refusal := self.no_word_between(left, first)):
+                raise refusal
             raise self.error(
                 UnknownRelationError,
                 f'there is no relation called "{written}"',
                 Span(first.start, self.peek(used - 1).end),
-                did_you_mean(written, NAMES) or "the relations are " + ", ".join(NAMES),
+                relation_hint(written)
+                or did_you_mean(written, NAMES)
+                or "the relations are " + ", ".join(NAMES),
             )
         self.position += used
         return bits
 
+    def no_word_between(self, left: Token, found: Token) -> QueryError | None:
+        """Where a symbol stands behind a symbol: AND is missing, or the relation between the two."""
+        after = self.peek(1)
+        begins_relation = after.is_name and after.value.lower() in _FIRST_WORDS
+        if begins_relation and self.has_link:
+            return missing_and(self.source, found)
+        if begins_relation or found.value in self.defined:
+            return self.error(
+                QuerySyntaxError,
+                f"expected a relation between {describe(left)} and {describe(found)}",
+                found,
+                f"say how they relate, as in {quote(left.value)} before {quote(found.value)}",
+            )
+        return None
+
     def no_relation(self, left: Token, found: Token) -> QueryError:
-        if found.is_sign(",", "|", "/"):
+        following = next((token for token in self.source.tokens if token.start >= left.end), _END)
+        if quantified := pattern_hint(left, found, self.peek(1)):
+            hint = quantified
+        elif found.kind is Kind.END and following.is_word("WITHIN"):
+            found, hint = following, relation_hint("within") or ""
+        elif found.is_sign(",", "|", "/"):
             hint = "separate alternatives with ; as in A meets;overlaps B, and constraints with AND"
         elif found.is_sign("=", "=="):
             hint = "write A equals B for two situations that start and end together"
+        elif found.is_sign("<>", "!="):
+            hint = "list the relations that may hold, separated by ; as in A before;after B"
         elif found.is_sign("<", ">", "<=", ">="):
             hint = "compare endpoints, as in A.te < B.ts, or name the relation, as in A before B"
         elif found.is_sign("->", "=>"):
@@ -348,11 +386,13 @@ class _Reader:
         )
 
     def unexpected(self, token: Token, expected: str = "AND, ; or the next clause") -> QueryError:
-        hint = None
+        hint = pattern_hint(self.tokens[self.position - 1], token, self.peek(1)) if self.position else None
         if token.is_word("OR") or token.is_sign("|", "||"):
             hint = "alternatives for one pair are separated by ; as in A meets B; A overlaps B"
         elif token.is_sign(","):
             hint = "constraints are joined with AND, alternatives with ;"
-        elif token.is_sign("&", "&&"):
+        elif token.is_sign("&"):
             hint = "write AND"
+            if self.peek(1).is_sign("&"):
+                token = token._replace(value="&&", end=self.peek(1).end)
         return self.error(QuerySyntaxError, f"expected {expected}, found {describe(token)}", token, hint)

@@ -56,6 +56,7 @@ def _named(source: Source, tokens: Sequence[Token], keyword: Token) -> ReturnTex
             tokens[0],
             hint="list A.ts AS a_ts and so on beside other items",
         )
+    _check_missing_comma(source, tokens)
     if len(tokens) >= 3 and tokens[-2].is_word("AS") and tokens[-1].is_name:
         return ReturnText(source, tuple(tokens[:-2]), tokens[-1].value, Place(source, tokens[-1].span))
     if tokens[-1].is_word("AS") or (len(tokens) >= 2 and tokens[-2].is_word("AS")):
@@ -79,6 +80,28 @@ def _named(source: Source, tokens: Sequence[Token], keyword: Token) -> ReturnTex
         hint=f"add AS and a name, as in {source.text[tokens[0].start : tokens[-1].end]} AS "
         f"{quote(words or 'x')}",
     )
+
+
+def _check_missing_comma(source: Source, tokens: Sequence[Token]) -> None:
+    """What follows `x AS name` is the next item."""
+    depth = 0
+    for position, token in enumerate(tokens[:-2]):
+        depth += token.is_sign("(", "[") - token.is_sign(")", "]")
+        name, behind = tokens[position + 1], tokens[position + 2]
+        if position and token.is_word("AS") and depth == 0 and name.is_name and behind.is_name:
+            raise source.error(
+                QuerySyntaxError,
+                f"a comma is missing before {describe(behind)}",
+                behind,
+                hint="RETURN items are separated by commas: A.ts AS since, avg(A.speed) AS speed",
+            )
+
+
+_MEANT_ENDPOINTS = {
+    **dict.fromkeys(("start", "begin", "starts", "start_time", "from"), "ts"),
+    **dict.fromkeys(("end", "stop", "ends", "end_time", "until"), "te"),
+    **dict.fromkeys(("length", "dur", "lasts", "lasting"), "duration"),
+}
 
 
 class ItemReader:
@@ -207,6 +230,8 @@ class ItemReader:
                 hint = close
             else:
                 hint = f"say of which situation: {name}({quote(self.symbols[0])}.{quote(written)})"
+                if name == "count":
+                    hint = f"the symbols are {', '.join(self.symbols)}; of a column {hint}"
         elif any(token.is_name and token.value.lower() in AGGREGATES for token in inside):
             hint = "aggregates cannot be nested"
         else:
@@ -243,18 +268,20 @@ class ItemReader:
         if self.is_intervals:
             return Item("value", symbol.value, attribute.value), first + 2
         written = f"{quote(symbol.value)}.{quote(attribute.value)}"
+        meant = _MEANT_ENDPOINTS.get(attribute.value.lower())
         raise source.error(
             ReturnItemError,
             f"{written} has a value for every event of the situation, so it needs an aggregate",
             span_of(tokens[first : first + 3]),
-            hint=f"write first({written}), last({written}), avg({written}) or another of "
+            hint=(f"did you mean {quote(symbol.value)}.{meant}? Of a column " if meant else "")
+            + f"write first({written}), last({written}), avg({written}) or another of "
             + ", ".join(AGGREGATES),
         )
 
     def _bare(self, source: Source, token: Token) -> QueryError:
         if token.value in self.symbols:
             symbol = quote(token.value)
-            hint = f"say what of it: count({symbol}), {symbol}.ts, avg({symbol}.speed)"
+            hint = f"say what of it: count({symbol}), {symbol}.ts, {symbol}.duration, avg({symbol}.speed)"
         else:
             hint = (
                 "partition columns are in the result anyway; "

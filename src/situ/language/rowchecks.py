@@ -91,6 +91,15 @@ def check_durations(source: Source, tokens: Sequence[Token]) -> None:
 
 def _unit_error(source: Source, tokens: Sequence[Token], position: int) -> Exception:
     number, unit = tokens[position], tokens[position + 1]
+    if position + 2 < len(tokens) and _compares(tokens[position + 2]):
+        return source.error(
+            QuerySyntaxError,
+            f"expected an operator between {number.value} and {describe(unit)}",
+            unit,
+            hint="join two conditions with AND or OR",
+        )
+    if any(_is_time(tokens, later) for later in range(position + 2, min(position + 5, len(tokens) - 1))):
+        return _misplaced_duration(source, unit)
     if clause := clause_hint(unit.value):
         return source.error(
             QuerySyntaxError, f"expected an operator or a clause, found {unit.value}", unit, hint=clause
@@ -98,12 +107,10 @@ def _unit_error(source: Source, tokens: Sequence[Token], position: int) -> Excep
     after = tokens[position + 2] if position + 2 < len(tokens) else None
     of_time = is_unit(unit.value) and unit.start > number.end  # 8m touches and may be metres
     if of_time or (after is not None and after.kind is Kind.NUMBER):
-        return source.error(
-            DurationError,
-            "this looks like a duration, but it does not follow AT LEAST, AT MOST or BETWEEN",
-            unit,
-            hint="say how long a situation lasts behind its condition, as in speed > 70 AT LEAST 5 seconds",
-        )
+        before = tokens[position - 1] if position else None
+        # `x > 70 FOR 5 seconds`: it is FOR that is wrong.
+        introduced = before is not None and before.is_word("FOR") and of_time
+        return _misplaced_duration(source, before if before is not None and introduced else unit)
     end = unit.end
     # `m/s2` and `km/h` are one unit.
     rest = tokens[position + 2 : position + 4]
@@ -121,6 +128,27 @@ def _unit_error(source: Source, tokens: Sequence[Token], position: int) -> Excep
             if number.end != unit.start
             else f"; a column called {number.value}{unit.value} needs back-quotes"
         ),
+    )
+
+
+def _compares(token: Token) -> bool:
+    return token.is_sign("<", ">", "<=", ">=", "=", "==", "<>", "!=", "<=>") or token.is_word(
+        "IN", "IS", "LIKE", "ILIKE", "RLIKE", "BETWEEN", "NOT"
+    )
+
+
+def _is_time(tokens: Sequence[Token], position: int) -> bool:
+    """Whether a number and a unit of time stand here, with only words before them."""
+    number, unit = tokens[position], tokens[position + 1]
+    return number.kind is Kind.NUMBER and unit.kind is Kind.WORD and is_unit(unit.value)
+
+
+def _misplaced_duration(source: Source, token: Token) -> Exception:
+    return source.error(
+        DurationError,
+        "this looks like a duration, but it does not follow AT LEAST, AT MOST or BETWEEN",
+        token,
+        hint="say how long a situation lasts behind its condition, as in speed > 70 AT LEAST 5 seconds",
     )
 
 
@@ -207,7 +235,7 @@ def check_order(source: Source, tokens: Sequence[Token], what: str) -> None:
             assert before is not None
             raise source.error(
                 QuerySyntaxError,
-                f"expected an operator between {describe(before)} and {describe(token)}",
+                f"expected an operator between {_written(source, before)} and {_written(source, token)}",
                 token,
                 hint=_adjoin_hint(before, token),
             )
@@ -215,13 +243,20 @@ def check_order(source: Source, tokens: Sequence[Token], what: str) -> None:
         if token.is_sign("=>") and not (position > 1 and tokens[position - 2].is_sign("(", ",")):
             raise source.error(QuerySyntaxError, "=> is not a comparison", token, hint="write >=")
         if _is_infix(token, before) and not ends_operand(before) and not _is_star(tokens, position):
-            found = "nothing" if before is None else describe(before)
+            found = "nothing" if before is None else _written(source, before)
             raise source.error(
                 QuerySyntaxError, f"{token.value} needs a value on its left, found {found}", token
             )
         before = token
     if before is not None and not ends_operand(before):
-        raise source.error(QuerySyntaxError, f"{what} is not complete after {describe(before)}", before)
+        raise source.error(
+            QuerySyntaxError, f"{what} is not complete after {_written(source, before)}", before
+        )
+
+
+def _written(source: Source, token: Token) -> str:
+    """A token as the user wrote it: in RETURN, items stand as columns of other names."""
+    return f"`{source.text[token.start : token.end]}`"
 
 
 def _without_type_arguments(tokens: Sequence[Token]) -> list[Token]:
@@ -246,7 +281,7 @@ def _check_sign(source: Source, token: Token, before: Token | None) -> None:
         raise source.error(
             QuerySyntaxError,
             f"{before.value}{token.value} is not an operator here",
-            token,
+            Span(before.start, token.end),
             hint=f"write {meant}",
         )
     if before.is_word("IS") and not token.is_word("NULL", "NOT", "TRUE", "FALSE", "UNKNOWN", "DISTINCT"):

@@ -146,7 +146,14 @@ _FORBIDDEN_NODES: tuple[tuple[type[exp.Expr], str], ...] = (
 
 
 def _check_tree(source: Source, written: Sequence[Token], tree: exp.Expression, what: str) -> None:
+    joined = next((token for token in written if token.is_sign("||")), None)
     for node in tree.walk():
+        if (
+            isinstance(node, _ORDERINGS)
+            and isinstance(node.left, (*_ORDERINGS, exp.EQ))
+            and joined is not None
+        ):
+            raise source.error(QuerySyntaxError, "|| joins strings", joined, hint="write OR")
         if isinstance(node, _ORDERINGS) and isinstance(node.left, (*_ORDERINGS, exp.EQ)):
             raise source.error(
                 QuerySyntaxError,

@@ -11,6 +11,7 @@ from situ.errors import QueryError
 from situ.language.words import quote
 
 # How tightly operators bind in Spark SQL; an operand that binds less gets parentheses.
+_MOST_DIGITS = 1_000
 _OR, _AND, _NOT, _COMPARISON, _SUM, _PRODUCT, _SIGN, _ATOM = range(1, 9)
 
 
@@ -132,7 +133,16 @@ def col(name: str) -> Value:
     >>> (col("max speed") > 70) & ~col("braking")
     <Value `max speed` > 70 AND NOT braking>
     """
-    return Value(quote(name))
+    return Value(quote(check_name(name)))
+
+
+def check_name(given: str) -> str:
+    """A name of something is a string."""
+    if not isinstance(given, str):
+        raise QueryError(
+            f"a {type(given).__name__} is not a name", hint='write the name as a string, "speed"'
+        )
+    return given
 
 
 def sql(text: str) -> Value:
@@ -172,6 +182,10 @@ def _number(given: int | float | Decimal) -> Value:
         raise QueryError(
             f"{given} cannot be written as a number", hint="write call('double', 'NaN') or the like"
         )
+    if (
+        isinstance(given, int) and abs(given) >= 10**_MOST_DIGITS
+    ):  # Python does not print any number of digits
+        raise QueryError(f"a number cannot have more than {_MOST_DIGITS} digits")
     text = str(given)
     return Value(text, _SIGN if text.startswith("-") else _ATOM)
 

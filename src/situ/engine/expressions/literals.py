@@ -49,8 +49,13 @@ _INTERVAL_UNITS: Final = {
 }
 
 
+_MOST_DIGITS = 1_000
+
+
 def number(text: str) -> Node:
     """A number as Spark types it: int, bigint or decimal without exponent, double with one."""
+    if len(text) > _MOST_DIGITS:  # Python reads no more than some thousands
+        raise UnsupportedExpressionError(f"a literal of {len(text)} characters, {text[:10]}...,")
     if re.search(r"[eE]", text):
         value = float(text)
         if not np.isfinite(value):
