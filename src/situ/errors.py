@@ -194,7 +194,7 @@ class AmbiguousColumnError(BindError):
 
 
 class ConditionTypeError(BindError):
-    """A condition is not boolean."""
+    """A condition is not boolean, or compares a boolean with a number."""
 
 
 class TimeColumnError(BindError):

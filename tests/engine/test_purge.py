@@ -157,7 +157,7 @@ FOLLOWS = situ.query(
 )
 MANY = situ.query(  # raw ends are kept of A and B only
     "FROM e PARTITION BY k ORDER BY t DEFINE A AS a, B AS b, C AS a, D AS b, E AS a, F AS b, G AS a, H AS b "
-    "PATTERN A followed-by B before C before D before E before F before G before H WITHIN 10"
+    "PATTERN A followed-by B before C before D before E before F before G before H WITHIN 20"
 )
 QUERIES = pytest.mark.parametrize(
     "query", [BEFORE, FOLLOWS, MANY], ids=["before", "followed-by", "many symbols"]
