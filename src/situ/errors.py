@@ -48,6 +48,10 @@ class OutputError(SituError):
     """A result cannot be written: no such place, no permission, or no room."""
 
 
+class TiesWarning(UserWarning):
+    """Rows were left out because a later row of their partition has the same time (SEM 1.3)."""
+
+
 class StateError(SituError):
     """Saved state cannot be restored: damaged, of another version, or of another query."""
 

@@ -27,7 +27,7 @@ def last_of_instant(tie: pa.Array) -> Any:
     found = set()
     for seed in range(6):
         order = np.random.default_rng(seed).permutation(n)
-        (row,) = situ.match(table.take(order), situ.query(text)).to_pylist()
+        (row,) = situ.match(table.take(order), situ.query(text), ties="last").to_pylist()
         found.add(row["n"])
     assert len(found) == 1, "depends on the order of input"
     return tie[found.pop()].as_py()
@@ -75,9 +75,9 @@ def test_nan_is_the_largest_tie() -> None:
 def test_of_equal_ties_the_last_in_input_order_counts() -> None:
     text = "FROM e ORDER BY t, tie DEFINE A AS a RETURN last(A.n) AS n"
     table = pa.table({"t": [1, 1, 0], "tie": [5, 5, 5], "n": [0, 1, 2], "a": [True] * 3})
-    assert situ.match(table, situ.query(text)).to_pylist() == [{"n": 2, "match_time": 0}]
+    assert situ.match(table, situ.query(text), ties="last").to_pylist() == [{"n": 2, "match_time": 0}]
     both = situ.query("FROM e ORDER BY t, tie DEFINE A AS a AT LEAST 1 RETURN last(A.n) AS n")
-    assert situ.match(table, both)["n"].to_pylist() == [1]
+    assert situ.match(table, both, ties="last")["n"].to_pylist() == [1]
 
 
 def test_refused_ties_name_time_and_partition() -> None:

@@ -57,7 +57,7 @@ def patterns(draw: st.DrawFn, *, given_intervals: bool = False) -> tuple[str, di
 def check(answer: Why, brute: Brute, n_partitions: int) -> None:
     assert answer.situations == {symbol: brute.situations[symbol] for symbol in SYMBOLS}
     assert answer.tally.runs.tolist() == [brute.runs[symbol] for symbol in SYMBOLS]
-    assert answer.tally.rows[1:].tolist() == [n_partitions, brute.complete]
+    assert answer.tally.rows[1:3].tolist() == [n_partitions, brute.complete]
     for written, counted in zip(answer.query.constraints, answer.constraints, strict=True):
         expected = brute.pairs[written.left, written.right]
         assert counted.near == expected.near

@@ -100,7 +100,7 @@ def test_sums_and_extremes_add_up() -> None:
     some = Tally.from_numbers(np.arange(len(numbers)), 2, 1)
     assert (some + Tally.nothing(2, 1)).to_numbers().tolist() == some.to_numbers().tolist()
     twice = some + Tally.from_numbers(np.arange(len(numbers)) + 5, 2, 1)
-    assert twice.rows.tolist() == [5, 7, 9]
+    assert twice.rows.tolist() == [5, 7, 9, 11]
     assert (twice.longest == some.longest + 5).all()
     assert (twice.shortest == some.shortest).all()
     assert (twice.span == some.span).all()

@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Protocol, cast
 
 from situ._version import __version__
 from situ.cli import bench, demo, explain, generate, plot, run, situations, stream, why
 from situ.cli.arguments import Parser
-from situ.cli.common import exit_code, print_error
+from situ.cli.common import exit_code, print_error, print_warning
 from situ.cli.spark_errors import from_spark, is_from_spark
-from situ.errors import OptionError, SituError, UnsupportedExpressionError
+from situ.errors import OptionError, SituError, TiesWarning, UnsupportedExpressionError
 
 
 class Command(Protocol):
@@ -46,7 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = build_parser().parse_args(argv)
     command = cast(Command, args.command)
     try:
-        return command.run(args)
+        with warnings.catch_warnings():
+            warnings.showwarning = _shown(warnings.showwarning)
+            return command.run(args)
     except BrokenPipeError:  # the reader, say `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -60,6 +63,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             error = OptionError(error.message, hint="leave out --in-process: Spark evaluates it.")
         print_error(error)
         return exit_code(error)
+
+
+def _shown(show: Callable[..., None]) -> Callable[..., None]:
+    """Our own warnings as the commands print errors, the others as they are shown otherwise."""
+
+    def shown(message: Warning | str, category: type[Warning], *where: object) -> None:
+        if issubclass(category, TiesWarning):
+            print_warning(message)
+        else:
+            show(message, category, *where)
+
+    return shown
 
 
 def build_parser() -> argparse.ArgumentParser:

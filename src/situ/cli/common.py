@@ -46,6 +46,13 @@ def counted(n: int, one: str, several: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else several or one + 's'}"
 
 
+def print_warning(message: Warning | str, *_: object) -> None:
+    """Print what a user should know to standard error; takes the place of `warnings.showwarning`."""
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console.print("warning:", style="bold yellow", end=" ")
+    console.print(str(message), markup=False)
+
+
 def add_query_argument(parser: argparse.ArgumentParser) -> None:
     """Add QUERY: the text itself, a file that holds it, or `-` for standard input."""
     parser.add_argument("query", metavar="QUERY", help="the query text, a file that holds it, or - for stdin")

@@ -63,7 +63,9 @@ def add_query_and_input(parser: argparse.ArgumentParser) -> None:
     )
     meaning = parser.add_argument_group("options of the run, as in situ.match")
     meaning.add_argument("--time", metavar="COLUMN", help="the time column, where ORDER BY names none")
-    meaning.add_argument("--ties", choices=("last", "error"), help="rows of equal time (default: last)")
+    meaning.add_argument(
+        "--ties", choices=("warn", "last", "error"), help="rows of equal time (default: warn)"
+    )
     meaning.add_argument(
         "--on-bad-rows",
         choices=("error", "drop"),

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import argparse
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from situ.cli.common import OK, counted
+from situ.cli.common import OK, counted, print_warning
 from situ.cli.inputs import (
     add_query_and_input,
     for_spark,
@@ -23,7 +24,7 @@ from situ.cli.inputs import (
 )
 from situ.cli.outputs import check_free, write_folder, write_on_spark, write_table
 from situ.cli.progress import watching
-from situ.errors import OptionError, UnsupportedExpressionError
+from situ.errors import OptionError, TiesWarning, UnsupportedExpressionError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -95,7 +96,17 @@ def _run_in_process(args: argparse.Namespace, query: Query, kind: str) -> int:
 
 
 def _run_on_spark(args: argparse.Namespace, query: Query, kind: str) -> int:
-    return write_on_spark(_matches_on_spark(args, query), args, args.output, kind)
+    """Rows that were left out are told of in the end, all of them, with the columns that tell them apart."""
+    from situ.spark.tied import ties_of
+
+    matches = _matches_on_spark(args, query)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TiesWarning)
+        n_matches = write_on_spark(matches, args, args.output, kind)
+    ties = None if args.ties else ties_of(matches, read_input(args, query))
+    if ties is not None:
+        print_warning(str(ties))
+    return n_matches
 
 
 def _matches_on_spark(args: argparse.Namespace, query: Query) -> DataFrame:

@@ -87,7 +87,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     running.add_argument("--quiet", action="store_true", help="no live line")
     meaning = parser.add_argument_group("options of the run, as in situ.match")
     meaning.add_argument("--time", metavar="COLUMN", help="the time column, where ORDER BY names none")
-    meaning.add_argument("--ties", choices=("last", "error"), help="rows of equal time (default: last)")
+    meaning.add_argument(
+        "--ties", choices=("warn", "last", "error"), help="rows of equal time (default: warn)"
+    )
     meaning.add_argument("--on-bad-rows", choices=("error", "drop"), help="rows that cannot be read")
     meaning.add_argument("--forget-after", metavar="DURATION", help="a longer silence begins a new history")
     meaning.add_argument("--points", choices=("error", "widen"), help="given intervals with ts = te")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from situ.engine.prepare import Preparer
 from situ.engine.result import Results
 from situ.engine.schema import spark_schema
 from situ.engine.tables import from_arrow, to_arrow
+from situ.engine.tied import Tied, Ties, ties_in_table
 from situ.errors import QueryError
 from situ.language.ast import Query
 from situ.language.binder import bind
@@ -59,7 +61,9 @@ class _Batch:
             with_count=with_count,
         )
         self.results = Results(self.bound, table.schema, self.engine, self.options)
-        self.prepared = preparer(self.bound, table.schema, self.engine, self.options)(table)
+        self._preparer = preparer(self.bound, table.schema, self.engine, self.options)
+        self._table = table
+        self.prepared = self._preparer(table)
 
     def found(self) -> Found:
         """The matches."""
@@ -68,7 +72,7 @@ class _Batch:
             step = self._intervals(engine)
             matches = engine.match(step.runs, np.full(n_slots, LONG_AGO), self.prepared.n_rows)
             return engine.interval_values(step, matches)
-        return engine.find(self._input(), engine.nothing_known(n_slots))
+        return engine.find(self._input, engine.nothing_known(n_slots))
 
     def situations(self, symbol: int) -> tuple[Positions, SymbolValues]:
         """The situations of a symbol: slots and values."""
@@ -77,14 +81,24 @@ class _Batch:
             step = self._intervals(engine)
             slot, column = engine.existing(step.runs, symbol)
             return slot, engine.interval_situations(step, symbol, column)
-        given = self._input()
+        given = self._input
         known = engine.nothing_known(self.prepared.n_slots)
         runs, _ = engine.derive(given.rows, known)
         return engine.situations(given, runs, known, symbol)
 
+    @cached_property
     def _input(self) -> Input:
-        prepared = self.prepared
-        return prepare.to_input(self.engine, prepared, prepared.codes, prepared.n_slots, self.options.ties)
+        prepared, tied = self.prepared, Tied()
+        given = prepare.to_input(self.engine, prepared, prepared.codes, prepared.n_slots, "last", tied)
+        if tied.n_rows and self.options.ties == "error":
+            raise self._ties(tied).refused()
+        if tied.n_rows and self.options.ties == "warn":
+            self._ties(tied).warn()
+        return given
+
+    def _ties(self, tied: Tied) -> Ties:
+        events = self._preparer.events(self._table)
+        return ties_in_table(self.bound, tied, events, self.prepared.time, self.prepared.codes)
 
     def _intervals(self, engine: IntervalEngine) -> IntervalStep:
         rows = interval_rows(self.prepared, self.prepared.codes)

@@ -28,5 +28,7 @@ def explanation_of(counted: Why) -> Explanation:
         candidates=candidates,
         survivors=survivors,
         matches=counted.matches,
+        events=counted.n_events,
     )
-    return explain_query(counted.query).with_actuals(actuals)
+    explained = explain_query(counted.query).with_actuals(actuals)
+    return explained.with_notes(*counted.ties_lines)

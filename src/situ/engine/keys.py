@@ -61,6 +61,14 @@ def _dictionary(column: pa.Array) -> pa.DictionaryArray:
         ) from error
 
 
+def shown(value: pa.Scalar) -> Any:
+    """A value as messages show it; a string that is not UTF-8 as its bytes."""
+    try:
+        return value.as_py()
+    except UnicodeDecodeError:
+        return value.as_buffer().to_pybytes()
+
+
 def hashable(values: Sequence[pa.Array]) -> list[tuple[Any, ...]]:
     """The values of each code as a tuple that equals another exactly when Spark would group them."""
     columns = [column.to_pylist() for column in values]

@@ -16,13 +16,15 @@ from situ.engine.core import Engine, Input
 from situ.engine.kernels.advance import is_any_late
 from situ.engine.kernels.numbers import LONG_AGO, minus
 from situ.engine.kernels.order import goes_on
+from situ.engine.keys import shown
 from situ.engine.known import Known, Positions
 from situ.engine.options import Options, check_applicable, check_forget_after, read_options, ticks
 from situ.engine.prepare import Prepared, Preparer
 from situ.engine.purge import prune, purge
 from situ.engine.result import Results
-from situ.engine.schema import refuse_reserved, spark_schema, to_ticks
+from situ.engine.schema import refuse_reserved, spark_schema, time_text, to_ticks
 from situ.engine.store import SLOT_0, Store
+from situ.engine.tied import Instant, Tied, Ties
 from situ.errors import DataError, OptionError
 from situ.language.ast import Query
 from situ.language.binder import bind
@@ -79,6 +81,7 @@ class Operator:
         self._prune_at = _PRUNE_FROM
         self._late: list[pa.Table] = []
         self.late = 0
+        self.n_tied_rows = 0  # rows left out since it was made: a later one has their time (SEM 1.3)
         if state is not None:
             self._restore(state)
 
@@ -244,7 +247,7 @@ class Operator:
             return None
         horizon = horizons[codes]
         if self.options.ties == "error":
-            _refuse_ties(rows.time[rows.time == horizon])
+            _refuse_ties(rows.time[rows.time == horizon], self.bound.time.type)
         return (rows.time < self._complete) | (rows.time <= horizon)
 
     def _count_late(self, table: pa.Table | pa.RecordBatch, is_late: npt.NDArray[np.bool_]) -> None:
@@ -272,8 +275,20 @@ class Operator:
         if not rows.n_rows:
             return self._results.empty
         slots, codes = self._store.dense(rows.codes)
-        given = prepare.to_input(self.engine, rows, codes, len(slots), self.options.ties)
+        tied = Tied()
+        given = prepare.to_input(self.engine, rows, codes, len(slots), self.options.ties, tied)
+        if tied.n_rows:
+            self._note_tied(tied, slots)
         return self._step(slots, given, self._store.read(slots))
+
+    def _note_tied(self, tied: Tied, slots: Positions) -> None:
+        """Count rows that were left out; the first time, tell of them."""
+        if not self.n_tied_rows and self.options.ties == "warn":
+            first = tied.instants[0]
+            key = tuple(shown(values[0]) for values in self._store.keys(slots[[first.code]]))
+            ask = "situ.why(events, query) names those that tell the rows apart"
+            Ties(self.bound, tied.n_rows, Instant(first.ticks, key, 0), at_least=True, ask=ask).warn()
+        self.n_tied_rows += tied.n_rows
 
     def _step(self, slots: Positions, given: Input, known: Known) -> pa.Table:
         """Step these partitions, of which so much is known."""
@@ -306,10 +321,10 @@ class Operator:
         return number
 
 
-def _refuse_ties(times: npt.NDArray[np.int64]) -> None:
+def _refuse_ties(times: npt.NDArray[np.int64], kind: str) -> None:
     if len(times):
         raise DataError(
-            f"a row shares the time {int(times[0])} with one already processed, "
+            f"a row shares the time {time_text(int(times[0]), kind)} with one already processed, "
             'and ties="error" was asked for',
             hint="give the operator a watermark, so that an instant is processed when it is complete",
         )

@@ -15,7 +15,7 @@ from situ.language.binder import BoundQuery
 from situ.language.durations import parse_duration
 
 _CHOICES: dict[str, tuple[Any, ...]] = {
-    "ties": ("last", "error"),
+    "ties": ("warn", "last", "error"),
     "on_bad_rows": ("error", "drop"),
     "join": ("auto", "range", "pair"),
     "points": ("error", "widen"),
@@ -28,7 +28,7 @@ class Options:
     """What a user can ask for beside the query."""
 
     time: str | None = None
-    ties: str = "last"
+    ties: str = "warn"  # the last row counts, and what is left out is told
     on_bad_rows: str = "error"
     strategy: str = "auto"
     join: str = "auto"

@@ -16,10 +16,11 @@ from situ.engine.expressions import compile_expression
 from situ.engine.kernels.bits import set_where_true
 from situ.engine.kernels.layout import Rows
 from situ.engine.kernels.order import ascends, ascends_as_is, group, last_of_each_instant, move_to_slots
-from situ.engine.keys import Codes, encode
+from situ.engine.keys import Codes, encode, shown
 from situ.engine.options import Options
 from situ.engine.reader import BatchReader, Condition, Mask
-from situ.engine.schema import Bits, check_reserved, ticks_reader
+from situ.engine.schema import Bits, check_reserved, ticks_reader, time_text
+from situ.engine.tied import MOST_INSTANTS, Instant, Tied, refused
 from situ.errors import DataError
 from situ.language.ast import Expression
 from situ.language.binder import BoundQuery
@@ -217,11 +218,11 @@ def _bitmaps(array: pa.Array) -> tuple[Bits | None, Bits | None, int]:
 
 
 def arrange(
-    prepared: Prepared, codes: Codes, n_slots: int, ties: str
+    prepared: Prepared, codes: Codes, n_slots: int, ties: str, tied: Tied | None = None, time_type: str = ""
 ) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[np.int64]]:
     """Row order by slot and time with one row per instant, and the slots' offsets; None: as it is.
 
-    With ties="all" the rows of one instant all stay.
+    With ties="all" the rows of one instant all stay. `tied` takes note of rows that are left out.
     """
     time = prepared.time
     if len(time) == 1 and n_slots == 1:
@@ -234,10 +235,19 @@ def arrange(
         order = np.lexsort((*reversed([_rank(column) for column in prepared.ties]), time, codes))
         state = ascends(time, order, offset)
     if state == 1 and ties != "all":
+        n_rows = len(order)
+        order, offset, rows = last_of_each_instant(time, order, offset, MOST_INSTANTS)
+        instants = [_instant(prepared, codes, row) for row in rows.tolist()]
         if ties == "error":
-            raise _ties_error(prepared, codes, order, offset)
-        order, offset = last_of_each_instant(time, order, offset)
+            raise _ties_error(instants[0], time_type)
+        if tied is not None:
+            tied.note(n_rows - len(order), instants)
     return order, offset
+
+
+def _instant(prepared: Prepared, codes: Codes, row: int) -> Instant:
+    code = int(codes[row])
+    return Instant(int(prepared.time[row]), tuple(shown(values[code]) for values in prepared.keys), code)
 
 
 def _rank(column: pa.Array) -> npt.NDArray[np.int64]:
@@ -258,20 +268,20 @@ def _rank(column: pa.Array) -> npt.NDArray[np.int64]:
     return np.asarray(ranks).astype(np.int64)
 
 
-def _ties_error(prepared: Prepared, codes: Codes, order: Codes, offset: Codes) -> DataError:
-    time = prepared.time[order]
-    same = np.flatnonzero((time[1:] == time[:-1]) & (codes[order][1:] == codes[order][:-1]))[0]
-    key = tuple(values[int(codes[order[same]])].as_py() for values in prepared.keys)
-    where = f" in partition {key}" if key else ""
-    return DataError(
-        f'two rows share the time {int(time[same])}{where}, and ties="error" was asked for',
-        hint="name a column that orders them after the time in ORDER BY, or leave ties at its default",
+def _ties_error(found: Instant, time_type: str) -> DataError:
+    where = f" in partition {found.key}" if found.key else ""
+    return refused(
+        f"two rows share the time {time_text(found.ticks, time_type)}{where}",
+        "did you forget a column in PARTITION BY? Else name one after the time in ORDER BY, by whose order the "
+        "last row is chosen, and leave ties at its default",
     )
 
 
-def to_input(engine: Engine, prepared: Prepared, codes: Codes, n_slots: int, ties: str) -> Input:
-    """Rows and attribute states in engine order: by slot and time."""
-    rows, order = _by_slot(prepared, codes, n_slots, ties)
+def to_input(
+    engine: Engine, prepared: Prepared, codes: Codes, n_slots: int, ties: str, tied: Tied | None = None
+) -> Input:
+    """Rows and attribute states in engine order: by slot and time; `tied` takes note of rows left out."""
+    rows, order = _by_slot(prepared, codes, n_slots, ties, tied, engine.bound.time.type)
     attributes = prepared.attributes
     if order is not None and attributes:
         taken = pa.array(order)
@@ -288,7 +298,7 @@ def in_order(engine: Engine, prepared: Prepared) -> Input:
 
 
 def _by_slot(
-    prepared: Prepared, codes: Codes, n_slots: int, ties: str
+    prepared: Prepared, codes: Codes, n_slots: int, ties: str, tied: Tied | None, time_type: str
 ) -> tuple[Rows, npt.NDArray[np.int64] | None]:
     """The rows in engine order, and the order itself if attributes have to follow; None: as they are."""
     time, mask = prepared.time, prepared.mask
@@ -296,7 +306,7 @@ def _by_slot(
         rows = Rows(np.empty_like(time), np.empty_like(mask), np.empty(n_slots + 1, np.int64))
         if move_to_slots(codes, time, mask, rows.offset, rows.time, rows.mask):
             return rows, group(codes, n_slots)[0] if prepared.attributes else None
-    order, offset = arrange(prepared, codes, n_slots, ties)
+    order, offset = arrange(prepared, codes, n_slots, ties, tied, time_type)
     if order is None:
         return Rows(time, mask, offset), None
     return Rows(time[order], mask[order], offset), order

@@ -116,6 +116,22 @@ def to_ticks(column: pa.Array | pa.ChunkedArray, name: str) -> Ticks:
     return ticks
 
 
+def time_text(ticks: int, kind: str) -> str:
+    """An instant as people read it, of a time column of this type in Spark's words.
+
+    >>> time_text(1_500_000, "timestamp"), time_text(86_400_000_000, "date"), time_text(7, "bigint")
+    ('1970-01-01 00:00:01.5 UTC', '1970-01-02', '7')
+    """
+    if kind == "date":
+        return str(np.datetime64(ticks // _US_PER_DAY, "D"))
+    if not kind.startswith("timestamp"):
+        return str(ticks)
+    day, fraction = str(np.datetime64(ticks, "us")).split(".")  # unlike datetime, of any year
+    fraction = fraction.rstrip("0")
+    text = day.replace("T", " ") + (f".{fraction}" if fraction else "")
+    return text if kind == "timestamp_ntz" else f"{text} UTC"
+
+
 def check_reserved(time: Ticks, offset: npt.NDArray[np.int64]) -> None:
     """Refuse the two instants that stand for "not yet" and "before everything".
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,29 +18,34 @@ from situ.engine.api import OPTIONS, check_matchable
 from situ.engine.core import Engine
 from situ.engine.interval_engine import IntervalEngine, IntervalPreparer, interval_rows
 from situ.engine.intervals import nothing_kept
-from situ.engine.kernels.layout import Rows, Runs, Spec
-from situ.engine.kernels.numbers import OPEN
+from situ.engine.kernels.layout import Runs, Spec
+from situ.engine.kernels.numbers import LONG_AGO, OPEN
 from situ.engine.kernels.relate import bounds_of
 from situ.engine.kernels.why import N_BINS, count_pairs, count_prefixes, keep_existing
 from situ.engine.options import check_forget_after, read_options
 from situ.engine.prepare import Prepared, Preparer
+from situ.engine.reader import Mask
 from situ.engine.schema import spark_schema
 from situ.engine.tables import to_arrow
+from situ.engine.tied import MOST_INSTANTS, Tied, ties_in_table
 from situ.engine.why_report import Why
 from situ.language.ast import Query
 from situ.language.binder import BoundQuery, bind
 
 Counts = npt.NDArray[np.int64]
 NONE = -1  # of an extreme: there is no value
-_KINDS = {"longest": "max", "shortest": "min", "span": "min"}
+_KINDS = {"tied_at": "max", "longest": "max", "shortest": "min", "span": "min"}
 
 
 @dataclass(frozen=True)
 class Tally:
     """What was counted of n symbols, C constraints and a plan of n steps. Extremes are NONE where empty."""
 
-    rows: Counts  # [3]: events, partitions, partitions with a situation of every symbol
+    rows: (
+        Counts  # [4]: events, partitions, partitions with a situation of every symbol, rows left out as ties
+    )
     events: Counts  # [n]: events that satisfy the condition
+    left_out: Counts  # [n]: rows left out as ties (SEM 1.3) that satisfy the condition
     runs: Counts  # [n]: times the condition held, whatever the duration
     too_short: Counts
     too_long: Counts
@@ -52,9 +57,10 @@ class Tally:
     longest: Counts  # [n]: of runs that are over
     shortest: Counts
     span: Counts  # [C, N_BINS]: smallest window that would let such a pair through
+    tied_at: Counts  # [MOST_INSTANTS]: instants that lost rows, LONG_AGO for none
 
     @classmethod
-    def of(cls, engine: Engine, raw: Runs, n_satisfying: Counts, n_events: int, runs: Runs) -> Tally:
+    def of(cls, engine: Engine, raw: Runs, events: Events, runs: Runs) -> Tally:
         """Count what `engine` derived: raw runs as if no durations were asked for, and its own runs."""
         spec = _by_written_relations(engine.spec)
         runs = runs._replace(latest_te=keep_existing(runs, spec.followed, spec.final))
@@ -62,8 +68,11 @@ class Tally:
         pairs = [count_pairs(runs, spec, a, b) for a, b in constrained_pairs(engine.bound.query)]
         durations = [_durations(raw, spec, symbol) for symbol in range(engine.n_symbols)]
         return cls(
-            rows=np.array([n_events, per_slot.shape[1], int((per_slot > 0).all(axis=0).sum())]),
-            events=n_satisfying,
+            rows=np.array(
+                [events.n, per_slot.shape[1], int((per_slot > 0).all(axis=0).sum()), events.tied.n_rows]
+            ),
+            events=events.satisfying,
+            left_out=events.left_out,
             runs=np.diff(raw.offset, axis=1).sum(axis=1),
             too_short=np.array([d[0] for d in durations]),
             too_long=np.array([d[1] for d in durations]),
@@ -75,6 +84,7 @@ class Tally:
             longest=np.array([d[2] for d in durations]),
             shortest=np.array([d[3] for d in durations]),
             span=_stacked([np.where(pair.span == OPEN, NONE, pair.span) for pair in pairs]),
+            tied_at=_spread([one.ticks for one in events.tied.instants]),
         )
 
     @classmethod
@@ -83,8 +93,8 @@ class Tally:
         none = np.zeros(n_symbols, np.int64)
         bins = np.zeros((n_constraints, N_BINS), np.int64)
         prefixes = np.zeros((n_symbols, 3), np.int64)
-        counts = (np.zeros(3, np.int64), *(none,) * 5, *(bins,) * 3, prefixes)
-        return cls(*counts, none + NONE, none + NONE, bins + NONE)
+        counts = (np.zeros(4, np.int64), *(none,) * 6, *(bins,) * 3, prefixes)
+        return cls(*counts, none + NONE, none + NONE, bins + NONE, _spread([]))
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(
@@ -133,8 +143,13 @@ def why(events: Any, query: Query, **options: Any) -> Why:
     bound = counting_only(whole)
     engine = make_engine(bound, forget_after=check_forget_after(chosen.forget_after, bound), ansi=chosen.ansi)
     preparer = Preparer if query.intervals is None else IntervalPreparer
-    prepared = preparer(bound, table.schema, engine, chosen)(table)
-    return Why(whole.query, bound, plan_order(engine), tally(engine, prepared, chosen.ties))
+    prepare_events = preparer(bound, table.schema, engine, chosen)
+    prepared, tied = prepare_events(table), Tied()
+    counted = tally(engine, prepared, chosen.ties, tied)
+    ties = None
+    if tied.n_rows:
+        ties = ties_in_table(bound, tied, prepare_events.events(table), prepared.time, prepared.codes)
+    return Why(whole.query, bound, plan_order(engine), counted, ties)
 
 
 def make_engine(bound: BoundQuery, *, forget_after: int | None, ansi: bool) -> Engine:
@@ -148,16 +163,27 @@ def counting_only(bound: BoundQuery) -> BoundQuery:
     return replace(bound, query=replace(bound.query, items=(), returns=()), attributes=(), item_types=())
 
 
-def tally(engine: Engine, prepared: Prepared, ties: str) -> Tally:
-    """Count prepared rows; every partition is whole."""
+class Events(NamedTuple):
+    """The rows that count, and those left out as ties; per symbol how many satisfy its condition."""
+
+    n: int
+    satisfying: Counts
+    left_out: Counts
+    tied: Tied
+
+
+def tally(engine: Engine, prepared: Prepared, ties: str, tied: Tied | None = None) -> Tally:
+    """Count prepared rows; every partition is whole. `tied` takes note of rows left out."""
+    tied = Tied() if tied is None else tied
     if isinstance(engine, IntervalEngine):
         return _tally_intervals(engine, prepared)
-    rows = prepare.to_input(engine, prepared, prepared.codes, prepared.n_slots, ties).rows
+    rows = prepare.to_input(engine, prepared, prepared.codes, prepared.n_slots, ties, tied).rows
     known = engine.nothing_known(prepared.n_slots)
     raw = _without_durations(engine).derive(rows, known).runs
-    return Tally.of(
-        engine, raw, satisfying(rows, engine.n_symbols), len(rows.time), engine.derive(rows, known).runs
-    )
+    counted = satisfying(rows.mask, engine.n_symbols)
+    left_out = satisfying(prepared.mask, engine.n_symbols) - counted
+    events = Events(len(rows.time), counted, left_out, tied)
+    return Tally.of(engine, raw, events, engine.derive(rows, known).runs)
 
 
 def _tally_intervals(engine: IntervalEngine, prepared: Prepared) -> Tally:
@@ -166,16 +192,23 @@ def _tally_intervals(engine: IntervalEngine, prepared: Prepared) -> Tally:
     assert isinstance(loose, IntervalEngine)
     raw = loose.spread(nothing_kept(rows), rows, prepared.n_slots).runs
     runs = engine.spread(nothing_kept(rows), rows, prepared.n_slots).runs
-    mask = Rows(rows.ts, prepared.mask, np.zeros(1, np.int64))
-    return Tally.of(engine, raw, satisfying(mask, engine.n_symbols), prepared.n_rows, runs)
+    counted = satisfying(prepared.mask, engine.n_symbols)
+    return Tally.of(engine, raw, Events(prepared.n_rows, counted, np.zeros_like(counted), Tied()), runs)
 
 
-def satisfying(rows: Rows, n_symbols: int) -> Counts:
-    """How many events satisfy each condition."""
-    one = rows.mask.dtype.type(1)
-    return np.array(
-        [int(((rows.mask >> rows.mask.dtype.type(i)) & one).sum()) for i in range(n_symbols)], np.int64
-    )
+def satisfying(mask: Mask, n_symbols: int) -> Counts:
+    """How many rows satisfy each condition."""
+    one = mask.dtype.type(1)
+    return np.array([int(((mask >> mask.dtype.type(i)) & one).sum()) for i in range(n_symbols)], np.int64)
+
+
+def _spread(instants: Sequence[int]) -> Counts:
+    """Instants in places of their own, so that the largest of every place are different ones."""
+    places = np.full(MOST_INSTANTS, LONG_AGO)
+    for ticks in instants:
+        at = hash(ticks) % MOST_INSTANTS
+        places[at] = max(places[at], ticks)
+    return places
 
 
 def plan_order(engine: Engine) -> Counts:

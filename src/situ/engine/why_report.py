@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from rich.console import Group
 
+    from situ.engine.tied import Ties
     from situ.engine.why import Tally
     from situ.language.binder import BoundQuery
 
@@ -51,6 +52,17 @@ class Why:
     bound: BoundQuery
     order: npt.NDArray[np.int64]
     tally: Tally
+    ties: Ties | None = None  # what there is to say of rows that were left out
+
+    @property
+    def n_events(self) -> int:
+        """How many rows count."""
+        return int(self.tally.rows[0])
+
+    @property
+    def n_tied_rows(self) -> int:
+        """How many rows do not, because a later one of their partition has the same time (SEM 1.3)."""
+        return int(self.tally.rows[3])
 
     @property
     def matches(self) -> int:
@@ -155,15 +167,27 @@ class Why:
     @property
     def sections(self) -> tuple[Section, ...]:
         """The parts in reading order."""
-        n_events, n_partitions, n_complete = (int(n) for n in self.tally.rows)
+        _, n_partitions, n_complete, _ = (int(n) for n in self.tally.rows)
         of = f" in {_many(n_partitions, 'partition')}" if self.query.partition_by else ""
-        lines = [self.verdict, f"{_many(n_events, 'event')}{of}."]
+        lines = [self.verdict, *self.ties_lines, f"{_many(self.n_events, 'event')}{of}."]
         if self.query.partition_by and len(self.query.symbols) > 1:
             lines.append(f"{_many(n_complete, 'partition')} with a situation of every symbol.")
         parts = [Section("Why", tuple(lines)), self._symbols_section()]
         if self.query.constraints:
             parts += [self._pairs_section(), self._plan_section()]
         return tuple(parts)
+
+    @property
+    def ties_lines(self) -> tuple[str, ...]:
+        """How many rows there are and how many of them count, where not all do."""
+        if self.ties is None:
+            return ()
+        n_rows = _many(self.n_events + self.n_tied_rows, "row")
+        return (
+            f"{n_rows}, of which {self.n_events:,} count and {self.n_tied_rows:,} are left out, for example at "
+            f"{self.ties.where}: of rows that share their time in a partition only the last counts; "
+            f"{self.ties.advice}",
+        )
 
     def _symbols_section(self) -> Section:
         tally, rows = self.tally, []
@@ -220,8 +244,15 @@ def _lost_symbol(why: Why, i: int) -> str:
     """Why a symbol has no situation."""
     tally, symbol = why.tally, why.query.symbols[i]
     if not tally.runs[i]:
-        what = f": no event satisfies {symbol.condition.sql}" if symbol.condition is not None else ""
-        return f"{symbol.name} never held{what}."
+        if symbol.condition is None:
+            return f"{symbol.name} never held."
+        if n_left_out := int(tally.left_out[i]):
+            do = "row that does is" if n_left_out == 1 else "rows that do are"
+            return (
+                f"{symbol.name} never held: no event satisfies {symbol.condition.sql}; the {n_left_out:,} {do} "
+                "left out, because a later row of the partition has the same time."
+            )
+        return f"{symbol.name} never held: no event satisfies {symbol.condition.sql}."
     least, most = why.ticks(why.bound.at_least[i] or 0), why.ticks(why.bound.at_most[i] or 0)
     shortest, longest = why.ticks(int(tally.shortest[i])), why.ticks(int(tally.longest[i]))
     if tally.too_short[i] == tally.runs[i] == 1:

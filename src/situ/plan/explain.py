@@ -41,7 +41,7 @@ _UNITS = (
 class Actuals:
     """What a run did, to stand beside the estimates; leave out what is not known.
 
-    `situations`: per symbol, how many were derived. `candidates`, `survivors`: per pair, as given to
+    `events`: rows that count. `situations`: per symbol, how many were derived. `candidates`, `survivors`: per pair, as given to
     `Planner.observe`, over the whole run. `visited`: candidates looked at. `plan`: the one at the end.
     """
 
@@ -52,6 +52,7 @@ class Actuals:
     matches: int | None = None
     plan: Plan | None = None
     n_plan_changes: int | None = None
+    events: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,6 +306,8 @@ def _actual_sections(explanation: Explanation, actuals: Actuals) -> list[Section
     query = explanation.query
     names = query.symbol_names
     lines = []
+    if actuals.events is not None:
+        lines.append(f"Events: {_number(actuals.events)}.")
     if actuals.situations is not None:
         counts = (f"{name} {_number(n)}" for name, n in zip(names, actuals.situations, strict=True))
         lines.append(f"Situations derived: {', '.join(counts)}.")

@@ -56,6 +56,8 @@ class Gatherer:
         self.options = {
             name: value for name, value in options.items() if name not in ("match_id", "join", "threads")
         }
+        if query.intervals is None:
+            self.options["ties"] = "last"  # whoever found the matches has said what there is to say
         self.bound: BoundQuery = bind(query, spark_schema(schema), time=options.get("time"))
         self.query = self.bound.query
         self._runs_query = ready(loose(self.query))

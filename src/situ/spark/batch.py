@@ -22,6 +22,7 @@ from situ.spark.settings import Settings, settings_of
 from situ.spark.ship import shipped
 from situ.spark.strategy import Decision, decide
 from situ.spark.task import Kind, Task
+from situ.spark.tied import listening
 from situ.spark.types import arrow_schema
 
 if TYPE_CHECKING:
@@ -42,14 +43,16 @@ def match(df: DataFrame, query: Query, **options: Any) -> DataFrame:
     check_matchable(query)
     job = Job.of(df, query, options, "match")
     found = job.found(output.match_fields(job.bound, df.schema, match_id=job.options.match_id))
-    return remembering(output.matches(found, job.bound, match_id=job.options.match_id), job.observation)
+    return remembering(
+        output.matches(found, job.bound, match_id=job.options.match_id), job.observation, job.told
+    )
 
 
 def situations(df: DataFrame, query: Query, **options: Any) -> DataFrame:
     """The derived situations themselves, one row each (SEM 5.5); lazy."""
     job = Job.of(df, query, options, "situations")
     found = job.found(output.situation_fields(job.bound, df.schema))
-    return remembering(output.situations(found, job.bound), job.observation)
+    return remembering(output.situations(found, job.bound), job.observation, job.told)
 
 
 def n_bad_rows(result: DataFrame) -> int:
@@ -76,6 +79,7 @@ class Job:
     decision: Decision
     observation: Observation | None
     has_splits: bool  # does a last column tell splits apart
+    told: Any  # of rows that tasks leave out (see tied.py)
 
     @classmethod
     def of(cls, df: DataFrame, query: Query, given: dict[str, Any], kind: Kind) -> Job:
@@ -92,7 +96,10 @@ class Job:
             decision = replace(decision, strategy="shuffle", why=why)
             projection, observation, has_splits = projected(df, query, options, decision)
         settings = settings_of(df.sparkSession)
-        return cls(df, options, projection, kind, forget_after, settings, decision, observation, has_splits)
+        told = listening(df, bound, options.ties)
+        return cls(
+            df, options, projection, kind, forget_after, settings, decision, observation, has_splits, told
+        )
 
     @property
     def bound(self) -> BoundQuery:
@@ -105,7 +112,7 @@ class Job:
             task = self.task(fields)
             pieces = self.projection.events.mapInArrow(shipped("pack", task), SHUFFLED)
             merge = "merge_given" if are_given else "merge_events"
-            return pieces.repartition(F.col("bucket")).mapInArrow(shipped(merge, task), fields)
+            return pieces.repartition(F.col("bucket")).mapInArrow(shipped(merge, task, self.told), fields)
         return merged(self.condensed(fields), self.task(fields), fields, self.decision)
 
     def condensed(self, fields: T.StructType) -> DataFrame:
@@ -114,7 +121,7 @@ class Job:
         if self.decision.strategy == "shuffle":
             time = f"_c{self.projection.layout.time}"
             events = events.repartitionByRange(self.settings.n_partitions, F.col(time))
-        return events.mapInArrow(shipped("condense", self.task(fields)), SHUFFLED)
+        return events.mapInArrow(shipped("condense", self.task(fields), self.told), SHUFFLED)
 
     def task(self, fields: T.StructType) -> Task:
         """What workers need to know."""
@@ -135,8 +142,10 @@ class Job:
         )
 
 
-def remembering(result: DataFrame, observation: Observation | None) -> DataFrame:
-    """The result, which remembers where its dropped rows are counted."""
+def remembering(result: DataFrame, observation: Observation | None, told: Any) -> DataFrame:
+    """The result, which remembers where its dropped rows are counted, and those left out as ties."""
+    if told is not None:
+        result._situ_tied = told  # type: ignore[attr-defined]
     if observation is not None:
         result._situ_bad_rows = observation  # type: ignore[attr-defined]
     return result

@@ -66,7 +66,8 @@ def _unpacked(
 def _blocks(task: Task, registry: Registry, pieces: Iterator[tuple[Prepared, int]]) -> Iterator[Block]:
     """All rows in one block, or beyond the limit in several by way of files, sorted by partition and time."""
     # rows of one instant all count where intervals are given (SEM 6.4)
-    with SortedRuns(task.ties if task.bound.query.intervals is None else "all") as runs:
+    ties = task.ties if task.bound.query.intervals is None else "all"
+    with SortedRuns(ties, task.tied, task.bound.time.type) as runs:
         waiting: list[Prepared] = []
         size = 0
         for rows, n_bytes in pieces:
@@ -128,7 +129,7 @@ def _fed_given(task: Task, registry: Registry, rows: Prepared) -> Iterator[pa.Re
 def _fed(task: Task, registry: Registry, runner: Runner, block: Block) -> Iterator[pa.RecordBatch]:
     """One block of rows in any order through the engine, partitions in the order of their codes."""
     rows = present(block.rows, registry)
-    given = prepare.to_input(task.engine, rows, rows.codes, rows.n_slots, task.ties)
+    given = prepare.to_input(task.engine, rows, rows.codes, rows.n_slots, task.ties, task.tied)
     yield from runner.feed(given, rows.keys, goes_on=block.goes_on)
 
 

@@ -38,6 +38,7 @@ from situ.spark.settings import Settings, settings_of
 from situ.spark.ship import shipped
 from situ.spark.strategy import Decision, is_sliced
 from situ.spark.task import Kind, Task
+from situ.spark.tied import listening
 from situ.spark.types import arrow_schema
 
 if TYPE_CHECKING:
@@ -152,14 +153,17 @@ class Source:
             forget_after=self.forget_after,
             match_id=options.match_id,
         )
-        pieces, observation = self._pieces(task)
+        told = listening(self.df, self.bound, options.ties)
+        pieces, observation = self._pieces(task, told)
         if self.decision.strategy == "shuffle":
-            found = pieces.repartition(F.col("bucket")).mapInArrow(shipped("merge_events", task), fields)
+            found = pieces.repartition(F.col("bucket")).mapInArrow(
+                shipped("merge_events", task, told), fields
+            )
         else:
             found = merged(pieces, task, fields, self.decision)
-        return remembering(finished(found), observation)
+        return remembering(finished(found), observation, told)
 
-    def _pieces(self, task: Task) -> tuple[DataFrame, Observation | None]:
+    def _pieces(self, task: Task, told: Any) -> tuple[DataFrame, Observation | None]:
         """What tasks make of the files, and where the rows are counted that they drop."""
         drops = self.options.on_bad_rows == "drop"
         whole = self.decision.strategy == "shuffle"
@@ -173,10 +177,10 @@ class Source:
             given = session.range(0, len(groups), 1, max(1, len(groups)))
         reading = Reading(task, self.schema, whole, self.settings.time_zone, groups, drops)
         if not drops:
-            return given.mapInArrow(shipped(entry, reading), SHUFFLED), None
+            return given.mapInArrow(shipped(entry, reading, told), SHUFFLED), None
         # a task's count travels in a row of its own, from which the JVM observes it
         observation = Observation("situ")
-        pieces = given.mapInArrow(shipped(entry, reading), f"{SHUFFLED}, {N_BAD_ROWS} bigint")
+        pieces = given.mapInArrow(shipped(entry, reading, told), f"{SHUFFLED}, {N_BAD_ROWS} bigint")
         counted = pieces.observe(observation, F.coalesce(F.sum(N_BAD_ROWS), F.lit(0)).alias(N_BAD_ROWS))
         return counted.where(F.col("data").isNotNull()).select("bucket", "data"), observation
 

@@ -13,11 +13,12 @@ from situ._version import __version__
 Batches = Iterator[pa.RecordBatch]
 
 
-def shipped(entry: str, task: Any) -> Callable[[Batches], Batches]:
+def shipped(entry: str, task: Any, told: Any = None) -> Callable[[Batches], Batches]:
     """`situ.spark.worker.<entry>(task, batches)` as a function for mapInArrow.
 
     The function holds only text and bytes, so that a worker without situ can still load it and say
-    what is missing; everything of situ is imported when it runs.
+    what is missing; everything of situ is imported when it runs. `told` is an accumulator for what the
+    worker has to say beside its results.
     """
     payload, version = pickle.dumps(task), __version__
 
@@ -40,6 +41,6 @@ def shipped(entry: str, task: Any) -> Callable[[Batches], Batches]:
                 f"the driver runs situ {version} and this Spark executor situ {found}. "
                 "Hint: install the same version on both."
             )
-        yield from worker.run(entry, payload, batches)
+        yield from worker.run(entry, payload, batches, told)
 
     return run

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from situ.engine import prepare
 from situ.engine.prepare import Prepared, select
+from situ.engine.tied import Tied
 
 _FIRST_COLUMNS = ("code", "time", "mask")
 
@@ -31,8 +32,10 @@ class Block(NamedTuple):
 class SortedRuns:
     """Chunks of rows, each sorted and written to a file of its own in Spark's local directory."""
 
-    def __init__(self, ties: str) -> None:
+    def __init__(self, ties: str, tied: Tied | None = None, time_type: str = "") -> None:
         self._ties = ties
+        self._tied = tied
+        self._time_type = time_type
         self._files: list[IO[bytes]] = []
         self._names: tuple[list[str], int] = ([], 0)
         self.n_bytes = 0
@@ -46,7 +49,7 @@ class SortedRuns:
 
     def add(self, rows: Prepared, n_slots: int, n_blocks: int) -> None:
         """Sort a chunk and write it in blocks; of rows with equal times the last stays, unless ties="all"."""
-        order, _ = prepare.arrange(rows, rows.codes, n_slots, self._ties)
+        order, _ = prepare.arrange(rows, rows.codes, n_slots, self._ties, self._tied, self._time_type)
         self._names = list(rows.attributes), len(rows.ties)
         table = _table(rows)
         if order is not None:

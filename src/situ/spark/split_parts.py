@@ -76,7 +76,7 @@ def condense_rows(task: Task, events: Prepared) -> Iterator[pa.RecordBatch]:
 
 
 def _condensed(task: Task, events: Prepared) -> Condensed:
-    given = prepare.to_input(task.engine, events, events.codes, events.n_slots, task.ties)
+    given = prepare.to_input(task.engine, events, events.codes, events.n_slots, task.ties, task.tied)
     return condense(task.engine, given)
 
 
@@ -112,7 +112,7 @@ class _Order:
 def _sorted_first(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """All rows of a split, sorted by way of files, each block condensed as a split of its own."""
     registry = Registry()
-    with SortedRuns(task.ties) as runs:
+    with SortedRuns(task.ties, task.tied, task.bound.time.type) as runs:
         for part in gathered((pa.Table.from_batches([batch]) for batch in batches), task.limit):
             events = read_batch(task.layout, part.rows, task.mask_type)
             codes = registry.codes_of(events.keys, events.n_slots)[events.codes]

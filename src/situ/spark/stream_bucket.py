@@ -129,6 +129,7 @@ class Bucket:
             own = prepare.select(own, ~is_late)
         after = self._keeper.step(loaded.known, own, complete)
         outcome.n_ignored += after.n_ignored
+        outcome.n_tied += after.n_tied
         for one in after.emitted:
             if len(one.slot):
                 keys = [column.take(pa.array(one.slot)) for column in loaded.keys]

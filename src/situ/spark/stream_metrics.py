@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         StreamingQueryProgress,
     )
 
-COUNTS = ("late_rows", "ignored_rows", "matches")
+COUNTS = ("late_rows", "ignored_rows", "tied_rows", "matches")
 _PREFIX = "situ_"
 
 
@@ -42,6 +42,7 @@ class Figures:
     matches: int = 0
     late_rows: int = 0
     ignored_rows: int = 0  # rows that close intervals the window has passed (SEM 6.3)
+    tied_rows: int = 0  # rows left out because a later one of their partition has the same time (SEM 1.3)
     bad_rows: int = 0  # rows without a time, dropped with on_bad_rows="drop"
     micro_batches: int = 0
     events_per_second: float = 0.0  # in the latest micro-batch
@@ -77,6 +78,7 @@ def figures_of(progress: StreamingQueryProgress | Mapping[str, Any], before: Fig
         matches=before.matches + sums["matches"],
         late_rows=before.late_rows + sums["late_rows"],
         ignored_rows=before.ignored_rows + sums["ignored_rows"],
+        tied_rows=before.tied_rows + sums["tied_rows"],
         bad_rows=before.bad_rows + sums["n_bad_rows"],
         micro_batches=before.micro_batches + 1,
         events_per_second=float(report.get("processedRowsPerSecond") or 0.0),

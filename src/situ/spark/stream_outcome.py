@@ -26,6 +26,7 @@ class Stepped(NamedTuple):
     known: Any
     emitted: list[Emitted]
     n_ignored: int = 0
+    n_tied: int = 0
 
 
 @dataclass
@@ -36,6 +37,7 @@ class Outcome:
     late_rows: list[pa.Array] = field(default_factory=list)  # structs, kept only where asked for
     n_late: int = 0
     n_ignored: int = 0  # rows that close intervals forgotten by the window (SEM 6.3)
+    n_tied: int = 0  # rows left out because a later one of their partition has the same time (SEM 1.3)
 
     @property
     def n_found(self) -> int:
@@ -43,4 +45,4 @@ class Outcome:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.n_found or self.n_late or self.n_ignored)
+        return not (self.n_found or self.n_late or self.n_ignored or self.n_tied)

@@ -24,7 +24,7 @@ from situ.spark.stream_rows import Keyed
 
 HEADER = -1  # the group that holds what the checkpoint was made for; no bucket's label is negative
 PACKED = "bucket int, data binary"
-OUTCOME = "data binary, late_rows bigint, ignored_rows bigint, matches bigint"
+OUTCOME = "data binary, late_rows bigint, ignored_rows bigint, tied_rows bigint, matches bigint"
 _BYTES_PER_PIECE = 32 << 20
 _ROWS_PER_RESULT = 100_000
 _HASHES = 1 << 63

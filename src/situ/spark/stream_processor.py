@@ -150,7 +150,12 @@ def frame_of(outcome: Outcome) -> pd.DataFrame:
     """What the operator gives Spark: packed results, and the counts in the first row."""
     data: list[bytes | None] = [*stream_pack.pack_outcome(outcome)] or [None]
     nothing = [0] * (len(data) - 1)
-    counts = {"late_rows": outcome.n_late, "ignored_rows": outcome.n_ignored, "matches": outcome.n_found}
+    counts = {
+        "late_rows": outcome.n_late,
+        "ignored_rows": outcome.n_ignored,
+        "tied_rows": outcome.n_tied,
+        "matches": outcome.n_found,
+    }
     return pd.DataFrame(
         {"data": pd.Series(data, dtype=object)} | {name: [n, *nothing] for name, n in counts.items()}
     )

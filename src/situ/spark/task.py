@@ -14,6 +14,7 @@ from situ.engine.core import Engine
 from situ.engine.interval_engine import IntervalEngine
 from situ.engine.options import Options
 from situ.engine.result import Results
+from situ.engine.tied import Tied
 from situ.language.binder import BoundQuery
 from situ.spark.buckets import labels
 from situ.spark.project import Layout
@@ -57,6 +58,11 @@ class Task:
         """Makes items; RETURN expressions are Spark's to evaluate."""
         bound = replace(self.bound, query=replace(self.bound.query, returns=()))
         return Results(bound, self.schema, self.engine, Options(ansi=self.ansi))
+
+    @cached_property
+    def tied(self) -> Tied:
+        """Rows left out by this worker that nobody has asked for yet."""
+        return Tied()
 
     @property
     def mask_type(self) -> np.dtype[Any]:

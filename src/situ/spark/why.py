@@ -14,8 +14,10 @@ from pyspark.sql import functions as F
 from situ.engine.api import check_matchable
 from situ.engine.core import Engine
 from situ.engine.interval_engine import IntervalEngine, IntervalPreparer
+from situ.engine.kernels.numbers import LONG_AGO
 from situ.engine.options import Options, check_applicable, check_forget_after, read_options
 from situ.engine.prepare import Columns, Prepared
+from situ.engine.tied import Instant, Ties
 from situ.engine.why import Tally, counting_only, make_engine, plan_order, tally
 from situ.engine.why_report import Why
 from situ.errors import OptionError
@@ -25,6 +27,7 @@ from situ.spark.project import MASK, Layout, project, read_batch, read_mask
 from situ.spark.pythons import check_workers
 from situ.spark.settings import settings_of
 from situ.spark.ship import shipped
+from situ.spark.tied import columns_apart
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -54,7 +57,17 @@ def why(df: DataFrame, query: Query, **options: Any) -> Why:
     numbers = rows.mapInArrow(shipped("why", task), "at int, n bigint").groupBy("at")
     totals = numbers.agg(F.sum("n"), F.max("n"), F.min(F.when(F.col("n") >= 0, F.col("n")))).collect()
     query = replace(query, symbols=projection.bound.query.symbols)
-    return Why(query, bound, plan_order(task.engine), _added(totals, task))
+    tally = _added(totals, task)
+    return Why(query, bound, plan_order(task.engine), tally, _ties(df, bound, tally))
+
+
+def _ties(df: DataFrame, bound: BoundQuery, tally: Tally) -> Ties | None:
+    """What there is to say of rows that were left out; a second, small job looks at a few of them."""
+    n_rows, instants = int(tally.rows[3]), tally.tied_at[tally.tied_at != LONG_AGO].tolist()
+    if not n_rows:
+        return None
+    columns = columns_apart(df, bound, instants)
+    return Ties(bound, n_rows, Instant(max(instants), (), 0), columns=columns)
 
 
 def _added(totals: list[Any], task: WhyTask) -> Tally:

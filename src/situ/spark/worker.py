@@ -12,6 +12,8 @@ import pyarrow as pa
 
 from situ.errors import SituError
 from situ.spark import collect, direct, join_pieces, merge, slices, stream_pack, why
+from situ.spark.task import Task
+from situ.spark.tied import tell
 
 Entry = Callable[[Any, Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -36,10 +38,19 @@ ENTRIES: dict[str, Entry] = {
 gc.freeze()
 
 
-def run(entry: str, payload: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Run one entry over the batches of a Spark task."""
+def run(
+    entry: str, payload: bytes, batches: Iterator[pa.RecordBatch], told: Any = None
+) -> Iterator[pa.RecordBatch]:
+    """Run one entry over the batches of a Spark task; what it leaves out as ties is told in the end."""
+    task = _task(payload)
+    own = getattr(task, "task", task)  # of what a task reads itself, or of a stream
+    counts = isinstance(own, Task)
+    if counts:
+        own.tied.drained()  # of a task that failed
     try:
-        yield from ENTRIES[entry](_task(payload), batches)
+        yield from ENTRIES[entry](task, batches)
+        if counts:
+            tell(own, told)
     except SituError as error:  # a message for the user, who has no use for the way through our code
         raise error.with_traceback(None) from None
 

@@ -59,9 +59,10 @@ def test_rows_move_to_their_slots(drawn: list[tuple[int, int]], by_time: bool) -
 
 def test_of_an_instant_the_last_row_stays() -> None:
     time = np.array([1, 1, 2, 2, 2, 2])
-    order, offset = last_of_each_instant(time, np.arange(6), np.array([0, 4, 6]))
+    order, offset, shown = last_of_each_instant(time, np.arange(6), np.array([0, 4, 6]), 2)
     assert order.tolist() == [1, 3, 5]  # the slots' instants 2 are not one
     assert offset.tolist() == [0, 2, 3]
+    assert shown.tolist() == [0, 2]  # one row of each of the first two instants that lose some
 
 
 @given(st.lists(st.sampled_from([True, False, None]), max_size=70), st.integers(0, 9))

@@ -87,15 +87,27 @@ def ascends_as_is(time):
 
 
 @kernel
-def last_of_each_instant(time, order, offset):
-    """Drop all but the last row of an instant; returns the shorter order and its offsets."""
+def last_of_each_instant(time, order, offset, most):
+    """Drop all but the last row of an instant; returns the shorter order and its offsets.
+
+    And of the first instants that lose rows, `most` of them, the position of a row.
+    """
     kept = 0
+    n_shown = 0
+    shown = np.empty(most, np.int64)
     new_order = np.empty(len(order), np.int64)
     new_offset = np.zeros(len(offset), np.int64)
     for k in range(len(offset) - 1):
+        is_new = True
         for i in range(offset[k], offset[k + 1]):
             if i + 1 == offset[k + 1] or time[order[i + 1]] != time[order[i]]:
                 new_order[kept] = order[i]
                 kept += 1
+                is_new = True
+            elif is_new:
+                if n_shown < most:
+                    shown[n_shown] = order[i]
+                    n_shown += 1
+                is_new = False
         new_offset[k + 1] = kept
-    return new_order[:kept], new_offset
+    return new_order[:kept], new_offset, shown[:n_shown]
