@@ -1,4 +1,4 @@
-"""Cases and random tables have rows of equal time on purpose; that they are told of is tested in test_tied.py."""
+"""Cases and random tables have rows of equal time on purpose; test_tied.py tests that they are told of."""
 
 from __future__ import annotations
 

@@ -132,15 +132,19 @@ def test_every_row_left_out_is_counted(rows: list[tuple[Any, int, bool]], is_par
     assert answer.tally.left_out.tolist() == [sum(row[2] for row in rows) - sum(last.values())]
 
 
+def push_in_parts(operator: Any, table: pa.Table) -> None:
+    for begin in range(0, table.num_rows, 30):
+        operator.push(table.slice(begin, 30))
+    operator.flush()
+
+
 def test_an_operator_tells_once_and_counts_on() -> None:
     table = weather()
     operator = situ.query(
         "FROM w PARTITION BY year ORDER BY hour DEFINE A AS speed > 4 WITHIN 1 day"
     ).operator(table.append_column("year", pa.array([2013] * 120)).schema, watermark="1 hour")
     with pytest.warns(situ.TiesWarning, match=r"at 2013-01-01 06:00:00 UTC in partition \(2013,\)") as told:
-        for begin in range(0, 120, 30):
-            operator.push(table.append_column("year", pa.array([2013] * 120)).slice(begin, 30))
-        operator.flush()
+        push_in_parts(operator, table.append_column("year", pa.array([2013] * 120)))
     assert len(told) == 1
     assert operator.n_tied_rows == 80
 
@@ -148,8 +152,8 @@ def test_an_operator_tells_once_and_counts_on() -> None:
 def test_why_says_that_rows_which_satisfy_a_condition_were_left_out() -> None:
     answer = situ.why(weather(), QUERY)
     assert answer.verdict == (
-        "No match. Windy never held: no event satisfies speed > 4; the 80 rows that do are left out, because a "
-        "later row of the partition has the same time."
+        "No match. Windy never held: no event satisfies speed > 4; the 80 rows that do are left out, because "
+        "a later row of the partition has the same time."
     )
     said = " ".join(str(answer).split())
     assert "120 rows, of which 40 count and 80 are left out" in said

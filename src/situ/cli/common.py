@@ -46,8 +46,8 @@ def counted(n: int, one: str, several: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else several or one + 's'}"
 
 
-def print_warning(message: Warning | str, *_: object) -> None:
-    """Print what a user should know to standard error; takes the place of `warnings.showwarning`."""
+def print_warning(message: Warning | str) -> None:
+    """Print what a user should know to standard error."""
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     console.print("warning:", style="bold yellow", end=" ")
     console.print(str(message), markup=False)

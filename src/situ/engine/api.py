@@ -17,12 +17,10 @@ from situ.engine.known import Positions
 from situ.engine.options import Options, check_applicable, check_forget_after, read_options
 from situ.engine.prepare import Preparer
 from situ.engine.result import Results
-from situ.engine.schema import spark_schema
-from situ.engine.tables import from_arrow, to_arrow
+from situ.engine.tables import bind_table, from_arrow, to_arrow
 from situ.engine.tied import Tied, Ties, ties_in_table
 from situ.errors import QueryError
 from situ.language.ast import Query
-from situ.language.binder import bind
 
 OPTIONS = frozenset(
     {
@@ -48,7 +46,7 @@ class _Batch:
         table = to_arrow(events)
         self.options: Options = read_options(given, OPTIONS, "a table in process", _ELSEWHERE)
         check_applicable(given, query)
-        self.bound = bind(query, spark_schema(table.schema), time=self.options.time)
+        self.bound = bind_table(query, events, table, self.options.time)
         engine, preparer = (
             (Engine, Preparer) if query.intervals is None else (IntervalEngine, IntervalPreparer)
         )

@@ -69,9 +69,17 @@ def shown(value: pa.Scalar) -> Any:
         return value.as_buffer().to_pybytes()
 
 
+def _values(column: pa.Array) -> list[Any]:
+    """What Python makes of values; a string that is not UTF-8, which Spark takes too, is its bytes."""
+    try:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    except UnicodeDecodeError:
+        return [shown(value) for value in column]
+
+
 def hashable(values: Sequence[pa.Array]) -> list[tuple[Any, ...]]:
     """The values of each code as a tuple that equals another exactly when Spark would group them."""
-    columns = [column.to_pylist() for column in values]
+    columns = [_values(column) for column in values]
     for i, column in enumerate(values):
         if pa.types.is_floating(column.type):
             columns[i] = ["NaN" if value != value else value for value in columns[i]]

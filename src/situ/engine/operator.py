@@ -19,6 +19,7 @@ from situ.engine.kernels.order import goes_on
 from situ.engine.keys import shown
 from situ.engine.known import Known, Positions
 from situ.engine.options import Options, check_applicable, check_forget_after, read_options, ticks
+from situ.engine.plain import event_schema, plain_schema, plain_table, refuse_types
 from situ.engine.prepare import Prepared, Preparer
 from situ.engine.purge import prune, purge
 from situ.engine.result import Results
@@ -59,7 +60,9 @@ class Operator:
         self.query = query
         self.options: Options = read_options(options, OPTIONS, "an operator")
         check_applicable(options, query)
+        self._event_schema, schema = event_schema(schema), plain_schema(schema)
         self.bound = bind(query, spark_schema(schema), time=self.options.time)
+        refuse_types(self.bound, schema)
         self.input_schema = schema
         self.delay = ticks(self.options.watermark, self.bound, "watermark")
         self.engine = self.engine_type(
@@ -223,7 +226,7 @@ class Operator:
                     hint="give None where an event has no value",
                 )
         try:
-            return pa.RecordBatch.from_pylist([event], self.input_schema)
+            return plain_table(pa.RecordBatch.from_pylist([event], self._event_schema))
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
             raise DataError(f"the event does not fit the operator's schema: {error}") from error
 
@@ -338,7 +341,7 @@ def _conformed(batch: pa.Table | pa.RecordBatch, schema: pa.Schema) -> pa.Table 
             f"the batch lacks column {missing[0]}; the operator was made for {', '.join(schema.names)}",
         )
     try:
-        return batch.select(schema.names).cast(schema)
+        return plain_table(batch.select(schema.names)).cast(schema)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DataError(f"the batch does not fit the operator's schema: {error}") from error
 

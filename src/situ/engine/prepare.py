@@ -138,7 +138,8 @@ class Preparer:
         if self.options.on_bad_rows == "drop":
             self.n_bad_rows += n_bad
             return table.filter(pc.is_valid(time))
-        example = table.filter(pc.is_null(time)).slice(0, 1).to_pylist()[0]
+        first = table.filter(pc.is_null(time)).slice(0, 1)
+        example = {name: shown(first.column(i)[0]) for i, name in enumerate(first.schema.names)}
         raise DataError(
             f"time column {name} is null in {n_bad} row{'s' if n_bad > 1 else ''}, for example {example}",
             hint='remove them with WHERE, or drop and count them with on_bad_rows="drop"',
@@ -272,8 +273,8 @@ def _ties_error(found: Instant, time_type: str) -> DataError:
     where = f" in partition {found.key}" if found.key else ""
     return refused(
         f"two rows share the time {time_text(found.ticks, time_type)}{where}",
-        "did you forget a column in PARTITION BY? Else name one after the time in ORDER BY, by whose order the "
-        "last row is chosen, and leave ties at its default",
+        "did you forget a column in PARTITION BY? Else name one after the time in ORDER BY, by whose order "
+        "the last row is chosen, and leave ties at its default",
     )
 
 

@@ -60,6 +60,8 @@ def spark_type(arrow: pa.DataType) -> str:
         return f"decimal({arrow.precision},{arrow.scale})"
     if pa.types.is_duration(arrow):
         return "interval day to second"
+    if isinstance(arrow, pa.BaseExtensionType):  # those of users have no hash
+        return str(arrow)
     return _SPARK_NAMES.get(arrow, str(arrow))
 
 

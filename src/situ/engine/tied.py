@@ -83,9 +83,10 @@ class Ties:
         n_of = f" of {self.n_of:,}" if self.n_of is not None else ""
         rows = "row is" if self.n_rows == 1 and self.n_of is None else "rows are"
         sharing = "in a partition" if self.bound.partition else "(the query has no PARTITION BY)"
+        least = "at least " if self.at_least else ""
         return (
-            f"{'at least ' if self.at_least else ''}{self.n_rows:,}{n_of} {rows} left out: of rows that share "
-            f"their time {sharing} only the last counts; for example at {self.where}"
+            f"{least}{self.n_rows:,}{n_of} {rows} left out: of rows that share their time {sharing} only the "
+            f"last counts; for example at {self.where}"
         )
 
     @property

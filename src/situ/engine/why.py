@@ -25,12 +25,11 @@ from situ.engine.kernels.why import N_BINS, count_pairs, count_prefixes, keep_ex
 from situ.engine.options import check_forget_after, read_options
 from situ.engine.prepare import Prepared, Preparer
 from situ.engine.reader import Mask
-from situ.engine.schema import spark_schema
-from situ.engine.tables import to_arrow
+from situ.engine.tables import bind_table, to_arrow
 from situ.engine.tied import MOST_INSTANTS, Tied, ties_in_table
 from situ.engine.why_report import Why
 from situ.language.ast import Query
-from situ.language.binder import BoundQuery, bind
+from situ.language.binder import BoundQuery
 
 Counts = npt.NDArray[np.int64]
 NONE = -1  # of an extreme: there is no value
@@ -139,7 +138,7 @@ def why(events: Any, query: Query, **options: Any) -> Why:
     check_matchable(query)
     table = to_arrow(events)
     chosen = read_options(options, OPTIONS, "a table in process")
-    whole = bind(query, spark_schema(table.schema), time=chosen.time)
+    whole = bind_table(query, events, table, chosen.time)
     bound = counting_only(whole)
     engine = make_engine(bound, forget_after=check_forget_after(chosen.forget_after, bound), ansi=chosen.ansi)
     preparer = Preparer if query.intervals is None else IntervalPreparer

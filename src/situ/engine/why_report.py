@@ -184,8 +184,8 @@ class Why:
             return ()
         n_rows = _many(self.n_events + self.n_tied_rows, "row")
         return (
-            f"{n_rows}, of which {self.n_events:,} count and {self.n_tied_rows:,} are left out, for example at "
-            f"{self.ties.where}: of rows that share their time in a partition only the last counts; "
+            f"{n_rows}, of which {self.n_events:,} count and {self.n_tied_rows:,} are left out, for example "
+            f"at {self.ties.where}: of rows that share their time in a partition only the last counts; "
             f"{self.ties.advice}",
         )
 
@@ -246,13 +246,14 @@ def _lost_symbol(why: Why, i: int) -> str:
     if not tally.runs[i]:
         if symbol.condition is None:
             return f"{symbol.name} never held."
+        never = f"{symbol.name} never held: no event satisfies {symbol.condition.sql}"
         if n_left_out := int(tally.left_out[i]):
             do = "row that does is" if n_left_out == 1 else "rows that do are"
             return (
-                f"{symbol.name} never held: no event satisfies {symbol.condition.sql}; the {n_left_out:,} {do} "
-                "left out, because a later row of the partition has the same time."
+                f"{never}; the {n_left_out:,} {do} left out, because a later row of the partition has the "
+                "same time."
             )
-        return f"{symbol.name} never held: no event satisfies {symbol.condition.sql}."
+        return f"{never}."
     least, most = why.ticks(why.bound.at_least[i] or 0), why.ticks(why.bound.at_most[i] or 0)
     shortest, longest = why.ticks(int(tally.shortest[i])), why.ticks(int(tally.longest[i]))
     if tally.too_short[i] == tally.runs[i] == 1:

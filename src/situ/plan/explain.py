@@ -41,8 +41,9 @@ _UNITS = (
 class Actuals:
     """What a run did, to stand beside the estimates; leave out what is not known.
 
-    `events`: rows that count. `situations`: per symbol, how many were derived. `candidates`, `survivors`: per pair, as given to
+    `situations`: per symbol, how many were derived. `candidates`, `survivors`: per pair, as given to
     `Planner.observe`, over the whole run. `visited`: candidates looked at. `plan`: the one at the end.
+    `events`: rows that count.
     """
 
     situations: tuple[int, ...] | None = None

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from situ.engine.expressions import compile_expression
 from situ.engine.options import Options
+from situ.engine.plain import plain_column
 from situ.engine.prepare import Columns, compiled_conditions, mask_of, truths
 from situ.errors import DataError
 from situ.spark.collect import pack_prepared
@@ -39,7 +40,7 @@ class Unit:
     path: str
     start: int
     end: int
-    folders: dict[str, str | None]
+    folders: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -169,13 +170,11 @@ def _flat_columns(metadata: Any) -> dict[str, int]:
     return {path.lower(): i for i, path in enumerate(paths) if "." not in path}
 
 
-def folder_ranges(folders: dict[str, str | None]) -> dict[str, Range]:
-    """A folder's value as a range; numbers among them are numbers to Spark too."""
-    found = {}
-    for name, text in folders.items():
-        value = None if text is None else int(text) if text.lstrip("-").isdigit() else text
-        found[name.lower()] = Range(value, value, text is None, text is None)
-    return found
+def folder_ranges(folders: dict[str, Any]) -> dict[str, Range]:
+    """A folder's value as a range."""
+    return {
+        name.lower(): Range(value, value, value is None, value is None) for name, value in folders.items()
+    }
 
 
 def _middle(row_group: Any) -> int:
@@ -210,11 +209,9 @@ def _in_schema(reading: Reading, unit: Unit, batch: pa.RecordBatch) -> pa.Table:
     columns = []
     for own in reading.schema:
         if own.name in unit.folders:
-            text = unit.folders[own.name]
-            value = pa.scalar(None, own.type) if text is None else pa.scalar(text).cast(own.type)
-            columns.append(pa.repeat(value, batch.num_rows))
+            columns.append(pa.repeat(pa.scalar(unit.folders[own.name], own.type), batch.num_rows))
         elif own.name.lower() in found:
-            column = found[own.name.lower()]
+            column = plain_column(found[own.name.lower()])
             columns.append(column if column.type == own.type else column.cast(own.type))
         else:
             columns.append(pa.nulls(batch.num_rows, own.type))

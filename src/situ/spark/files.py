@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 _READERS = 16
+_ESCAPE = re.compile("%([0-9a-fA-F]{2})")
 _END_BYTES = 1 << 16  # of a file, which hold the footer of most
 _LENGTH_BYTES = 8  # of a Parquet file's end: the footer's length, and a mark
 _UNREACHABLE = (OSError, pa.ArrowException, ValueError)
@@ -125,6 +127,23 @@ def of_each(look: Callable[[str], T], paths: Iterable[str]) -> list[T]:
 def plain(path: str) -> str:
     """A path as Hadoop takes it: Spark lists files as URIs, with what is special in them escaped."""
     return unquote(path)
+
+
+def folder_texts(path: str) -> dict[str, str]:
+    """The hive folders in a path that Spark lists: names of columns, and the text of their values.
+
+    Escaped twice: as Spark writes names of folders, and the whole of it again as a URI.
+
+    >>> folder_texts("file:///t/a%253Ab=x%2520y%252520z/part.parquet")
+    {'a:b': 'x y%20z'}
+    """
+    pairs = (folder.partition("=") for folder in plain(path).split("/")[:-1])
+    return {_unescaped(name): _unescaped(text) for name, equals, text in pairs if equals}
+
+
+def _unescaped(name: str) -> str:
+    """What Spark reads in the name of a folder: each escape is one character, not a byte of UTF-8."""
+    return _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), name)
 
 
 def open_file(path: str) -> Any:

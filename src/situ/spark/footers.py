@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 import pyarrow.parquet as pq
 
 from situ.errors import DataError
 from situ.language.binder import BoundQuery
-from situ.spark.files import Files, files_of, of_each
+from situ.spark.files import Files, files_of, folder_texts, of_each
 from situ.spark.plans import Scan, Unknown, scan_of
 
 if TYPE_CHECKING:
@@ -142,9 +141,17 @@ def _follow(spans: Sequence[Span]) -> bool:
 
 
 def folder_values(path: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The values of hive-partition columns in a path."""
-    found = dict(part.split("=", 1) for part in path.split("/")[:-1] if "=" in part)
-    return tuple(unquote(found.get(name, "")) for name in names)
+    """The values of hive-partition columns in a path; numbers as one text, however they are written."""
+    found = folder_texts(path)
+    return tuple(_as_number(found.get(name, "")) for name in names)
+
+
+def _as_number(text: str) -> str:
+    """`1`, `01` and `1.0` alike: as text they may be several values, but that is no reason to interleave."""
+    try:
+        return str(float(text))
+    except ValueError:
+        return text
 
 
 def _name(footer: Footer) -> str:

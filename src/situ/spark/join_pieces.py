@@ -17,6 +17,7 @@ from situ.engine.aggregate import States
 from situ.engine.condense import Condensed, expand, widened
 from situ.engine.core import Engine, Input
 from situ.engine.kernels.layout import Rows
+from situ.engine.keys import shown
 from situ.engine.known import Positions
 from situ.engine.schema import from_ticks
 from situ.errors import DataError
@@ -84,7 +85,7 @@ def _interleaved(task: Task, registry: Registry, stretches: Stretches, one: int,
         ticks = np.array([stretches.first[at], stretches.last[at]])
         return " to ".join(str(value) for value in from_ticks(ticks, kind).to_pylist())
 
-    key = tuple(column[int(stretches.code[one])].as_py() for column in registry.keys)
+    key = tuple(shown(column[int(stretches.code[one])]) for column in registry.keys)
     where = f"of partition {key} " if key else ""
     return DataError(
         'strategy="map-side" needs splits whose times do not interleave, but one split holds the events '

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 import pyarrow as pa
 from pyspark.sql import Observation
@@ -29,9 +28,9 @@ from situ.spark.batch import (
     task_of,
 )
 from situ.spark.direct import Reading, Unit, folder_ranges
-from situ.spark.files import ArrowFiles, Files, HadoopFiles, files_of, of_each, plain
+from situ.spark.files import ArrowFiles, Files, HadoopFiles, files_of, folder_texts, of_each, plain
 from situ.spark.footers import MOST_FOOTERS, Ordering, judge, read_footers
-from situ.spark.plans import Scan
+from situ.spark.plans import Scan, hive_columns
 from situ.spark.project import N_BAD_ROWS, layout_of, schema_of
 from situ.spark.prune import may_be_true
 from situ.spark.settings import Settings, settings_of
@@ -100,8 +99,8 @@ class Source:
         bound = bind(query, schema_of(df), time=options.time)
         check_partition_types(bound)
         settings = settings_of(spark)
-        folders = _folder_columns(df)
         files = sorted(df.inputFiles())
+        folders = _folder_columns(df, files)
         chosen = {path: _folder_values(path, folders) for path in files}
         if query.where is not None:
             chosen = {p: v for p, v in chosen.items() if may_be_true(query.where, folder_ranges(v))}
@@ -112,7 +111,7 @@ class Source:
             units = [Unit(path, 0, sizes[path], values) for path, values in chosen.items()]
         else:
             units = [unit for path, values in chosen.items() for unit in _units(path, sizes[path], values)]
-        decision = _decide(options.strategy, bound, kind, folders, reached, sizes)
+        decision = _decide(options.strategy, bound, kind, list(folders), reached, sizes)
         forget_after = check_forget_after(options.forget_after, bound)
         source = cls(df, bound, options, kind, forget_after, settings, reached, units, sizes, decision)
         source.check_conditions()
@@ -231,35 +230,43 @@ def _decide(
     return Decision("shuffle", ordering.why, False, ordering)
 
 
-def _folder_columns(df: DataFrame) -> list[str]:
-    """Columns that are folders: every file's path names a value for them."""
-    files = df.inputFiles()
-    if not files:
-        return []
-    named = [{part.split("=", 1)[0] for part in path.split("/")[:-1] if "=" in part} for path in files]
-    folders = [field.name for field in df.schema.fields if all(unquote_in(field.name, own) for own in named)]
-    for field in df.schema.fields:
-        if field.name in folders and field.dataType.simpleString() not in _FOLDER_TYPES:
-            raise BindError(
-                f"the folders of {field.name} are {field.dataType.simpleString()} values, which "
-                "situ does not read from the names of folders",
-                hint="use situ.match or situ.situations on spark.read.parquet(...)",
-            )
-    return folders
+def _folder_columns(df: DataFrame, files: Sequence[str]) -> dict[str, pa.DataType]:
+    """Columns that are folders, and their types: what Spark says, else those that every file's path names."""
+    named = hive_columns(df)
+    if named is None:
+        several = [folder_texts(path) for path in files]
+        named = tuple(n for n in df.columns if several and all(n in own for own in several))
+    for name in named:
+        kind = df.schema[name].dataType.simpleString()
+        if kind not in _FOLDER_TYPES:
+            raise _unreadable(name, f"are {kind} values")
+    columns = [column for column in schema_of(df) if column.name in named]
+    return {field.name: field.type for field in arrow_schema(columns, df.schema)}
 
 
-def unquote_in(name: str, quoted: set[str]) -> bool:
-    """Is a column among names as folders write them?"""
-    return name in {unquote(own) for own in quoted}
+def _folder_values(path: str, folders: dict[str, pa.DataType]) -> dict[str, Any]:
+    texts = folder_texts(path)
+    return {name: _folder_value(name, texts[name], kind) for name, kind in folders.items()}
 
 
-def _folder_values(path: str, folders: Sequence[str]) -> dict[str, str | None]:
-    parts = dict(part.split("=", 1) for part in path.split("/")[:-1] if "=" in part)
-    values = {unquote(name): unquote(unquote(value)) for name, value in parts.items()}
-    return {name: None if values[name] == _NULL_FOLDER else values[name] for name in folders}
+def _folder_value(name: str, text: str, kind: pa.DataType) -> Any:
+    """What Spark makes of the text of a folder, which has led it to this type."""
+    if text == _NULL_FOLDER:
+        return None
+    try:
+        return pa.scalar(text).cast(kind).as_py()
+    except pa.ArrowInvalid:
+        raise _unreadable(name, f"hold {text!r}, which Spark reads as a {kind}") from None
 
 
-def _units(path: str, size: int, values: dict[str, str | None]) -> list[Unit]:
+def _unreadable(name: str, what: str) -> BindError:
+    return BindError(
+        f"the folders of {name} {what}, which situ does not read from the names of folders",
+        hint="use situ.match or situ.situations on spark.read.parquet(...)",
+    )
+
+
+def _units(path: str, size: int, values: dict[str, Any]) -> list[Unit]:
     """A file in parts of about equal size."""
     n_parts = max(1, -(-size // _MOST_BYTES))
     borders = [size * i // n_parts for i in range(n_parts + 1)]

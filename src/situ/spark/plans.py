@@ -57,6 +57,17 @@ def scan_of(df: DataFrame, time: str) -> Scan | Unknown:
     return Scan(source.name(), hive, _max_split_bytes(df, relation.sizeInBytes()))
 
 
+def hive_columns(df: DataFrame) -> tuple[str, ...] | None:
+    """The columns of files just read that are folders; None where the session does not tell."""
+    jdf = _classic(df)
+    if jdf is None:
+        return None
+    plan = jdf.queryExecution().analyzed()
+    if plan.getClass().getSimpleName() != "LogicalRelation":
+        return None
+    return tuple(field.name() for field in _items(plan.relation().partitionSchema()))
+
+
 def calls_python(df: DataFrame) -> bool:
     """Does Spark hand rows to Python functions before they reach the end of the plan?"""
     plan = _optimized(df)
@@ -78,8 +89,13 @@ def size_in_bytes(df: DataFrame) -> int | None:
 
 
 def _optimized(df: DataFrame) -> Any:
-    jdf = getattr(df, "_jdf", None) if type(df).__module__.startswith("pyspark.sql.classic") else None
+    jdf = _classic(df)
     return None if jdf is None else jdf.queryExecution().optimizedPlan()
+
+
+def _classic(df: DataFrame) -> Any:
+    """The JVM's own DataFrame, which a Connect session does not have."""
+    return getattr(df, "_jdf", None) if type(df).__module__.startswith("pyspark.sql.classic") else None
 
 
 def _items(sequence: Any) -> list[Any]:

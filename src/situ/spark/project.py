@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 
-from situ.engine.keys import encode
+from situ.engine.keys import encode, shown
 from situ.engine.prepare import Prepared
 from situ.engine.schema import to_ticks
 from situ.errors import BindError, ConditionTypeError, DataError
@@ -236,7 +236,7 @@ def bad_times(layout: Layout, columns: Sequence[pa.Array], time: pa.Array) -> Da
     """What to say of rows without a time (SEM 1.4)."""
     first = int(np.flatnonzero(np.asarray(time.is_null()))[0])
     example = {
-        column.name: values[first].as_py() for column, values in zip(layout.columns, columns, strict=True)
+        column.name: shown(values[first]) for column, values in zip(layout.columns, columns, strict=True)
     }
     n_bad, name = time.null_count, layout.columns[layout.time].name
     return DataError(

@@ -7,8 +7,10 @@ nothing follows from the greatest float; whatever is not understood may be true.
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -28,6 +30,7 @@ class Range:
 
 
 Ranges = Mapping[str, Range]
+_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 _FLIPPED: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.GT: exp.LT,
@@ -100,6 +103,9 @@ def _holds(compare: Callable[[Any, Any], bool], bound: Any, value: Any) -> bool:
         return True  # NaN
     if isinstance(bound, numbers) and isinstance(value, numbers):
         return compare(bound, float(value) if isinstance(bound, float) else value)
+    if isinstance(bound, date) and not isinstance(bound, datetime):
+        # text is a date to Spark in many spellings, of which one sorts as dates do
+        bound, value = bound.isoformat(), value if _ISO_DATE.fullmatch(str(value)) else None
     return compare(bound, value) if isinstance(bound, str) and isinstance(value, str) else True
 
 

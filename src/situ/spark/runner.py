@@ -13,6 +13,7 @@ from situ.engine.interval_engine import IntervalEngine
 from situ.engine.intervals import IntervalRows, nothing_kept
 from situ.engine.kernels.layout import Rows, Runs
 from situ.engine.kernels.numbers import LONG_AGO, OPEN
+from situ.engine.keys import shown
 from situ.engine.known import Known, Positions
 from situ.errors import SituError
 from situ.spark.task import Task
@@ -126,7 +127,7 @@ class Runner:
 
 def located(error: SituError, keys: Sequence[pa.Array], slot: int) -> SituError:
     """The same error, its message beginning with the partition."""
-    key = tuple(column[slot].as_py() for column in keys)
+    key = tuple(shown(column[slot]) for column in keys)
     again = type(error).__new__(type(error))
     SituError.__init__(again, f"in partition {key}: {error.message}", hint=error.hint)
     return again

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def listening(df: DataFrame, bound: BoundQuery, ties: str) -> Accumulator[list[R
     if bound.query.intervals is not None or not type(df).__module__.startswith("pyspark.sql.classic"):
         return None
     place = calling_place() if ties == "warn" else None
-    return df.sparkSession.sparkContext.accumulator([], _Listener(bound, place))  # type: ignore[arg-type]
+    return df.sparkSession.sparkContext.accumulator([], _Listener(bound, place))
 
 
 class _Listener(AccumulatorParam[list[Report]]):
@@ -63,10 +64,8 @@ class _Listener(AccumulatorParam[list[Report]]):
             self.tied.note(n_rows, [Instant(*one) for one in instants])
         if is_first and self.tied.n_rows and self._place is not None:
             ties = Ties(self.bound, self.tied.n_rows, self.tied.instants[0], at_least=True, ask=ASK)
-            try:
+            with suppress(TiesWarning):  # where warnings are errors: a thread of Spark's must not end
                 ties.warn(self._place)
-            except TiesWarning:
-                pass  # warnings are errors, but this is a thread of Spark's, which must not end; it is logged
         return value1
 
 
