@@ -61,7 +61,8 @@ def mounted(spark: SparkSession, tmp_path: Path) -> Any:
 def check(spark: SparkSession, folder: Path, name: str, mounted: str = "") -> None:
     """What Spark reads is read by Arrow, and handed over by Spark where a name for that is given."""
     column = "`" + name.replace("`", "``") + "`"
-    text = f"FROM t PARTITION BY {column} ORDER BY ts DEFINE A AS x > 1 RETURN A.ts AS since, last(A.{column}) AS v"
+    returned = f"RETURN A.ts AS since, last(A.{column}) AS v"
+    text = f"FROM t PARTITION BY {column} ORDER BY ts DEFINE A AS x > 1 {returned}"
     query, df = situ.query(text), spark.read.parquet(str(folder))
     truth = sorted(
         ((row[0], row[1], row[0], row[1]) for row in df.where("x > 1").select(column, "ts").collect()),

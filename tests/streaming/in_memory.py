@@ -109,7 +109,7 @@ class MemoryStream:
         self._prepare = preparer(bound, schema, engine_type(bound), chosen)
         self.shelves: dict[int, DictShelf] = {}
         self.late: list[dict[str, Any]] = []
-        self.n_late = self.n_ignored = 0
+        self.n_late = self.n_ignored = self.n_tied = 0
 
     def push(self, table: pa.Table, complete: int | None = None) -> pa.Table:
         """A micro-batch: first the rows, then the timers of buckets that have none."""
@@ -146,6 +146,7 @@ class MemoryStream:
         for outcome in outcomes:
             self.n_late += outcome.n_late
             self.n_ignored += outcome.n_ignored
+            self.n_tied += outcome.n_tied
             self.late += [row for rows in outcome.late_rows for row in rows.to_pylist()]
         found = [table for outcome in outcomes for table in outcome.tables]
         return pa.concat_tables([self._returned(table) for table in found]) if found else pa.table({})

@@ -124,9 +124,11 @@ def run(args: argparse.Namespace) -> int:
     finally:
         session.streams.removeListener(listener)
     figures = listener.figures()
+    tied = f", {counted(figures.tied_rows, 'row')} left out as ties" if figures.tied_rows else ""
     print(
         f"{counted(figures.events, 'event')}, {counted(figures.matches, 'match', 'matches')}, "
         f"{counted(figures.late_rows, 'late row')}, {counted(figures.bad_rows, 'row')} that could not be read"
+        f"{tied}"
     )
     return OK
 

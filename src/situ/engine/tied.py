@@ -148,11 +148,10 @@ def ties_in_table(
     codes: npt.NDArray[np.int64],
 ) -> Ties:
     """What there is to say of a table's events, whose times and partitions these are."""
-    is_shown = np.zeros(len(time), bool)
-    for one in tied.instants:
-        is_shown |= (time == one.ticks) & (codes == one.code)
-    shown = np.flatnonzero(is_shown)[:MOST_ROWS]
+    shown = np.flatnonzero(np.isin(time, [one.ticks for one in tied.instants]))
     groups = encode([pa.array(time[shown]), pa.array(codes[shown])], len(shown))[0]
+    is_tied = np.bincount(groups)[groups] > 1  # other partitions may have a single row then
+    shown, groups = shown[is_tied][:MOST_ROWS], groups[is_tied][:MOST_ROWS]
     found = telling_columns(events.take(pa.array(shown)), groups, events.slice(0, MOST_ROWS), bound)
     return Ties(bound, tied.n_rows, tied.instants[0], n_of=len(time), columns=found)
 

@@ -17,7 +17,9 @@ import pyarrow as pa
 from situ.engine import prepare
 from situ.engine.codec import Reader, Writer
 from situ.engine.kernels.numbers import NEVER
+from situ.engine.keys import shown
 from situ.engine.prepare import Prepared
+from situ.engine.tied import Tied, Ties
 from situ.spark.stream_cells import affected, cells_of, wanted_cells
 from situ.spark.stream_events import with_ids
 from situ.spark.stream_outcome import Outcome
@@ -129,13 +131,26 @@ class Bucket:
             own = prepare.select(own, ~is_late)
         after = self._keeper.step(loaded.known, own, complete)
         outcome.n_ignored += after.n_ignored
-        outcome.n_tied += after.n_tied
+        if after.tied is not None and after.tied.n_rows:
+            outcome.n_tied += after.tied.n_rows
+            self._warn_once(after.tied, loaded.keys)
         for one in after.emitted:
             if len(one.slot):
                 keys = [column.take(pa.array(one.slot)) for column in loaded.keys]
                 columns = with_ids(self._program.task, one, keys)
                 outcome.tables.append(pa.Table.from_arrays(columns, names=self._program.output_names))
         self._write(loaded._replace(known=after.known), cells, complete)
+
+    def _warn_once(self, tied: Tied, keys: list[pa.Array]) -> None:
+        """The first time a worker leaves rows out it says so in its log; a metric counts them all."""
+        task = self._program.task
+        is_first = not task.tied.n_rows
+        task.tied.note(tied.n_rows, tied.instants)
+        if is_first and task.ties == "warn":
+            first = tied.instants[0]
+            first = first._replace(key=tuple(shown(column[first.code]) for column in keys))
+            ask = "situ.why of a batch DataFrame names those that tell the rows apart"
+            Ties(task.bound, tied.n_rows, first, at_least=True, ask=ask).warn()
 
     def _cells_of(self, hashes: Positions) -> Positions:
         """The cell of each partition; the remainder of its hash is the bucket's already."""

@@ -18,7 +18,7 @@ from situ.engine.known import Known
 from situ.engine.prepare import Prepared
 from situ.engine.purge import purge
 from situ.engine.schema import time_text
-from situ.engine.tied import Tied, Ties
+from situ.engine.tied import Tied
 from situ.errors import DataError
 from situ.spark.stream_outcome import Emitted, Stepped
 from situ.spark.task import Task
@@ -33,7 +33,6 @@ class EventKeeper:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.engine = task.engine
-        self._has_warned = task.ties != "warn"
 
     def nothing(self, n_slots: int) -> Known:
         """Partitions never seen before."""
@@ -74,23 +73,14 @@ class EventKeeper:
         """Apply rows, whose codes are slots of `known`; what they complete."""
         engine, n_slots, tied = self.engine, known.n_slots, Tied()
         given = prepare.to_input(engine, rows, rows.codes, n_slots, self.task.ties, tied)
-        if tied.n_rows:
-            self._warn_once(tied)
         if self.task.kind == "match":
             found, after = engine.step(given, known)
-            return Stepped(after, [found_columns(self.task, found)], n_tied=tied.n_rows)
+            return Stepped(after, [found_columns(self.task, found)], tied=tied)
         runs, state = engine.derive(given.rows, known)
         emitted = [self._closed(symbol, given, runs, known) for symbol in range(engine.n_symbols)]
         after = engine.keep(given, runs, state, known)
         after = after.keep_entries(after.entries.te == OPEN)  # those that are over have been reported
-        return Stepped(after, emitted, n_tied=tied.n_rows)
-
-    def _warn_once(self, tied: Tied) -> None:
-        """The first time a worker leaves rows out it says so in its log; the metric counts them all."""
-        if not self._has_warned:
-            self._has_warned = True
-            ask = "situ.why of a batch DataFrame names those that tell the rows apart"
-            Ties(self.task.bound, tied.n_rows, tied.instants[0], at_least=True, ask=ask).warn()
+        return Stepped(after, emitted, tied=tied)
 
     def _closed(self, symbol: int, given: Input, runs: Runs, known: Known) -> Emitted:
         """The situations of a symbol that ended in this step."""

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from situ.engine.tied import Tied
+
 Positions = npt.NDArray[np.int64]
 
 
@@ -26,7 +28,7 @@ class Stepped(NamedTuple):
     known: Any
     emitted: list[Emitted]
     n_ignored: int = 0
-    n_tied: int = 0
+    tied: Tied | None = None  # rows that were left out
 
 
 @dataclass

@@ -89,6 +89,8 @@ def n_tied_rows(result: DataFrame) -> int:
 
 def ties_of(result: DataFrame, df: DataFrame) -> Ties | None:
     """All there is to say of the rows of `df` that actions on the result left out; looks at a few of them."""
+    if getattr(result, "_situ_tied", None) is None:  # given intervals have no ties (SEM 6.4)
+        return None
     listener = _listener(result)
     tied = listener.tied
     if not tied.n_rows:
