@@ -21,7 +21,7 @@ pytestmark = pytest.mark.server
 QUERY = """FROM cars PARTITION BY car ORDER BY ts
 DEFINE A AS speed > 30, B AS accel > 2 PATTERN A overlaps;contains;finished-by B WITHIN 1 minute
 RETURN A.ts AS a, B.ts AS b, max(A.speed) AS top"""
-START = datetime(2024, 1, 1, tzinfo=UTC)
+START = datetime(2024, 1, 1, microsecond=1_001, tzinfo=UTC)  # text must keep microseconds
 
 
 def cars(n: int) -> pa.Table:

@@ -134,12 +134,14 @@ def _write_file(rows: pa.Table, path: Path, kind: str) -> None:
     import pyarrow.csv
     import pyarrow.parquet as pq
 
+    from situ.cli.text import times_as_text, write_json
+
     if kind == "parquet":
         pq.write_table(rows, path)
     elif kind == "csv":
-        pyarrow.csv.write_csv(rows, path)
+        pyarrow.csv.write_csv(times_as_text(rows), path)
     else:
-        rows.to_pandas().to_json(path, orient="records", lines=True, date_format="iso")
+        write_json(rows, path)
 
 
 def write_on_spark(rows: DataFrame, args: argparse.Namespace, out: str, kind: str) -> int:

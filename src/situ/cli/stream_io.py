@@ -145,12 +145,15 @@ def sink(matches: DataFrame, args: argparse.Namespace) -> DataStreamWriter:
     """The writer of the sink, with trigger and checkpoint."""
     from pyspark.sql import functions as F
 
+    from situ.spark.text import json_of_row, options_of
+
     if args.sink == "kafka":
-        value = F.to_json(F.struct("*")).alias("value")
+        value = json_of_row().alias("value")
         writer = matches.select(F.col("match_id").alias("key"), value).writeStream.format("kafka")
         writer = writer.options(**_kafka_options(args)).option("topic", args.output_topic)
     elif args.sink == "files":
-        writer = matches.writeStream.format(args.output_format).option("path", args.output)
+        writer = matches.writeStream.format(args.output_format).options(**options_of(args.output_format))
+        writer = writer.option("path", args.output)
     else:
         writer = matches.writeStream.foreachBatch(_show)
     writer = writer.option("checkpointLocation", args.checkpoint).queryName("situ").outputMode("append")
@@ -161,9 +164,9 @@ def sink(matches: DataFrame, args: argparse.Namespace) -> DataStreamWriter:
 
 def _show(batch: DataFrame, number: int) -> None:
     """Matches as lines on standard output."""
-    from pyspark.sql import functions as F
+    from situ.spark.text import json_of_row
 
-    for row in batch.select(F.to_json(F.struct("*"))).collect():
+    for row in batch.select(json_of_row()).collect():
         print(row[0], flush=True)
 
 

@@ -11,6 +11,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from situ.errors import OptionError, OutputError
+from situ.spark.text import options_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -28,7 +29,7 @@ def save_folder(rows: DataFrame, path: str, kind: str, *, overwrite: bool = Fals
     old = _beside(rows, parent, f".{name}.{os.getpid()}.old")
     try:
         _make(files, draft, path)
-        writer = rows.write.format(kind).mode("overwrite")
+        writer = rows.write.format(kind).options(**options_of(kind)).mode("overwrite")
         with _room_for(path):
             (writer.option("header", "true") if kind == "csv" else writer).save(draft.toString())
         if files.exists(target):
