@@ -102,7 +102,7 @@ class MemoryStream:
             limit=1 << 28,
             output_names=names,
         )
-        self.program = Program(task, has_watermark, self.late_rows, pa.schema([]))
+        self.program = Program(task, 0 if has_watermark else None, self.late_rows, pa.schema([]))
         engine_type, preparer = (
             (Engine, Preparer) if query.intervals is None else (IntervalEngine, IntervalPreparer)
         )

@@ -26,6 +26,7 @@ PATTERN A contains;started-by;overlaps B
 WITHIN 60 seconds
 RETURN A.ts AS a, B.ts AS b, B.te AS e, avg(A.x) * 2 AS m, count(B) AS n"""
 GIVEN = "FROM INTERVALS s SYMBOL BY k STARTING t ENDING u PATTERN A before B WITHIN 1 minute"
+TICKS = "FROM s ORDER BY k DEFINE A AS x > 0 WITHIN 60"
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
 
@@ -233,7 +234,15 @@ def test_a_row_without_a_time_stops_the_stream(spark: SparkSession, tmp_path: Pa
     ("change", "kind", "message"),
     [
         ({"text": PATTERN.replace("WITHIN 60 seconds", "")}, QueryError, "needs a window"),
-        ({"watermark": "1 minute"}, OptionError, "withWatermark"),
+        ({"watermark": "1 minute", "mark": "t"}, OptionError, "has a watermark already"),
+        (
+            {"max_ahead": "1 hour", "mark": "t"},
+            OptionError,
+            'leave out withWatermark and pass watermark="1000 ms"',
+        ),
+        ({"max_ahead": "1 hour", "text": TICKS}, OptionError, "time column k is of type bigint"),
+        ({"watermark": "1 hour", "text": TICKS}, OptionError, "time column k is of type bigint"),
+        ({"strategy": "shuffle"}, OptionError, "strategy is for batch DataFrames"),
         ({"buckets": 0}, OptionError, "buckets=0"),
         ({"points": "widen"}, OptionError, "points does not apply to events"),
         ({"text": GIVEN, "ties": "error"}, OptionError, "ties does not apply to given intervals"),

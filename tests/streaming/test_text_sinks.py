@@ -19,7 +19,8 @@ FLAT = """timestamp'2024-01-01 00:00:00.123456' AS ts, timestamp'2024-01-01 00:0
 timestamp_ntz'1999-12-31 23:59:59.999999' AS local, timestamp'1883-01-01 00:00:00.000001' AS early,
 interval '1 02:03:04.000005' day to second AS lasted"""
 NESTED = """, named_struct('at', timestamp'2024-01-01 00:00:00.000001',
-'all', array(timestamp_ntz'2024-01-01 00:00:00.000002')) AS s, map('k', timestamp'2024-01-01 00:00:00.9') AS m"""
+'all', array(timestamp_ntz'2024-01-01 00:00:00.000002')) AS s,
+map('k', timestamp'2024-01-01 00:00:00.9') AS m"""
 
 
 def rows(spark: SparkSession, kind: str) -> DataFrame:

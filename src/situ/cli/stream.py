@@ -37,7 +37,9 @@ EXAMPLES = """\
       --source rate --sink console --checkpoint state/"""
 
 _SECONDS_FOR_REPORTS = 10  # the last reports of a stream come after its end
-_OPTIONS = ("time", "ties", "on_bad_rows", "forget_after", "points", "buckets")
+_OPTIONS = (
+    "time", "watermark", "max_ahead", "ties", "on_bad_rows", "forget_after", "points", "buckets"
+)  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     reading.add_argument("--input-format", choices=("json", "csv"), default="json", help="(default: json)")
     reading.add_argument("--schema", help='columns of the rows, as in "car_id int, ts timestamp"')
     reading.add_argument("--watermark", metavar="DURATION", help="how much later than others rows may come")
+    reading.add_argument(
+        "--max-ahead", metavar="DURATION", help="set aside and count rows later than now by more than this"
+    )
     reading.add_argument("--rows-per-second", type=int, default=1000, help="for rate (default: 1000)")
     reading.add_argument("--max-per-trigger", type=int, help="most records (kafka) or files in a micro-batch")
     writing = parser.add_argument_group("sink")
@@ -125,10 +130,11 @@ def run(args: argparse.Namespace) -> int:
         session.streams.removeListener(listener)
     figures = listener.figures()
     tied = f", {counted(figures.tied_rows, 'row')} left out as ties" if figures.tied_rows else ""
+    ahead = f", {counted(figures.ahead_rows, 'row')} from the future set aside" if args.max_ahead else ""
     print(
         f"{counted(figures.events, 'event')}, {counted(figures.matches, 'match', 'matches')}, "
         f"{counted(figures.late_rows, 'late row')}, {counted(figures.bad_rows, 'row')} that could not be read"
-        f"{tied}"
+        f"{tied}{ahead}"
     )
     return OK
 

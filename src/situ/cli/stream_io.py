@@ -76,7 +76,7 @@ def connector(args: argparse.Namespace) -> str:
 
 
 def source(session: SparkSession, args: argparse.Namespace, query: Query) -> DataFrame:
-    """The rows of the source, with its watermark."""
+    """The rows of the source."""
     from pyspark.sql import functions as F
 
     if args.source == "rate":
@@ -92,8 +92,6 @@ def source(session: SparkSession, args: argparse.Namespace, query: Query) -> Dat
         if args.max_per_trigger:
             reader = reader.option("maxFilesPerTrigger", args.max_per_trigger)
         rows = _parsed(reader.load(args.input), args, query)
-    if args.watermark:
-        rows = rows.withWatermark(_time_column(args, query, rows), args.watermark)
     return rows
 
 

@@ -36,7 +36,7 @@ OPTIONS = frozenset(
         "points",
     }
 )
-_ELSEWHERE = "watermark and late_rows are for streams: see q.operator() and streaming DataFrames"
+_ELSEWHERE = "watermark, late_rows and max_ahead are for streams: see q.operator() and streaming DataFrames"
 
 
 class _Batch:

@@ -30,7 +30,7 @@ from situ.errors import StateError
 from situ.language.binder import BoundQuery
 
 MAGIC = b"SITU"
-VERSION = 2
+VERSION = 3
 _HEADER = struct.Struct("<4sH16sI")
 _SIZE = struct.Struct("<Q")
 _COMPRESSION = pa.Codec("lz4_raw")  # a third of the bytes, for less time than it takes to store the others

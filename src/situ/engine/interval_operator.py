@@ -42,6 +42,10 @@ class IntervalOperator(Operator):
             is_late |= rows.time <= self._horizon[rows.codes]
         return is_late if is_late.any() else None
 
+    def _latest_known(self) -> int:
+        waiting = [rows.time for rows in self._waiting]
+        return int(np.concatenate([self._horizon, *waiting]).max(initial=LONG_AGO))
+
     def _grow(self, n_slots: int) -> None:
         more = n_slots - len(self._horizon)
         if more > 0:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from situ.engine import prepare
+from situ.engine.ahead import Ahead, max_ahead_ticks
 from situ.engine.api import check_matchable
 from situ.engine.codec import Reader, Writer, identity, read_rows, write_rows
 from situ.engine.core import Engine, Input
@@ -18,6 +19,7 @@ from situ.engine.kernels.numbers import LONG_AGO, minus
 from situ.engine.kernels.order import goes_on
 from situ.engine.keys import shown
 from situ.engine.known import Known, Positions
+from situ.engine.late_log import LateLog
 from situ.engine.options import Options, check_applicable, check_forget_after, read_options, ticks
 from situ.engine.plain import event_schema, plain_schema, plain_table, refuse_types
 from situ.engine.prepare import Prepared, Preparer
@@ -33,7 +35,7 @@ from situ.plan.explain import Explanation, explain_query
 
 OPTIONS = frozenset(
     {"time", "ties", "on_bad_rows", "join", "threads", "watermark", "late_rows", "forget_after", "match_id"}
-    | {"ansi", "time_zone", "points"}
+    | {"ansi", "time_zone", "points", "max_ahead"}
 )
 
 _PRUNE_FROM = 64  # situations kept in a step's partitions; doubles with what pruning leaves
@@ -85,12 +87,25 @@ class Operator:
         self._late: list[pa.Table] = []
         self.late = 0
         self.n_tied_rows = 0  # rows left out since it was made: a later one has their time (SEM 1.3)
+        max_ahead = max_ahead_ticks(self.options.max_ahead, self.bound)
+        self._ahead = None if max_ahead is None else Ahead(max_ahead, self.bound, schema, self.options)
+        self._set_aside: list[pa.Table] = []
+        self.ahead = 0
+        self._n_pushed = 0
+        has_ticks = pa.types.is_integer(schema.field(self.bound.time.name).type)
+        self._late_log = LateLog(delay=self.delay, in_microseconds=not has_ticks)
         if state is not None:
             self._restore(state)
 
-    def push(self, batch: Batch) -> pa.Table:
-        """Take in rows, in any order within the batch, and return the matches they complete."""
+    def push(self, batch: Batch, *, now: Any = None) -> pa.Table:
+        """Take in rows, in any order within the batch, and return the matches they complete.
+
+        `now` is the time that `max_ahead` counts from, the clock's if it is left out.
+        """
         table = self._table(batch)
+        if self._ahead is not None or now is not None:
+            table = self._without_ahead(table, now)
+        self._n_pushed += table.num_rows
         rows = self._prepare(table)
         if not rows.n_rows:
             return self._results.empty
@@ -102,11 +117,15 @@ class Operator:
             rows = rows._replace(codes=self._store.slots_of(rows.keys)[rows.codes], keys=[])
         if self.delay is not None:
             self._complete = max(self._complete, int(minus(self._latest, self.delay)))
-            self._latest = max(self._latest, int(rows.time.max()))
+            seen, self._latest = self._latest, max(self._latest, int(rows.time.max()))
+        else:
+            seen = None
         is_late = self._is_late(rows)
         if is_late is not None:
             refuse_reserved(rows.time[is_late])  # before everything: neither late nor an instant
             self._count_late(table, is_late)
+            seen = self._latest_known() if seen is None else seen
+            self._late_log.note(self._n_pushed, int(is_late.sum()), int(rows.time[is_late].min()), seen)
             rows = prepare.select(rows, ~is_late)
         return self._take(rows)
 
@@ -138,9 +157,8 @@ class Operator:
         """Everything the operator knows, as versioned bytes for `q.operator(schema, state=...)`."""
         writer = Writer(self._identity())
         waiting = [prepare.concat(self._waiting)] if self._waiting else []
-        writer.array(
-            np.array([self._latest, self._complete, self._swept, self.late, self.n_bad_rows, len(waiting)])
-        )
+        numbers = [self._latest, self._complete, self._swept, self.late, self.ahead, self.n_bad_rows]
+        writer.array(np.array([*numbers, len(waiting)]))
         self._store.write_to(writer)
         for rows in waiting:
             write_rows(writer, rows)
@@ -150,7 +168,8 @@ class Operator:
     def _restore(self, state: bytes) -> None:
         reader = Reader(state, self._identity())
         numbers = reader.array().tolist()
-        self._latest, self._complete, self._swept, self.late, self._prepare.n_bad_rows, n_waiting = numbers
+        self._latest, self._complete, self._swept, self.late, self.ahead = numbers[:5]
+        self._prepare.n_bad_rows, n_waiting = numbers[5:]
         self._store.read_from(reader)
         types = self._prepare.waiting_types(self.input_schema)
         self._waiting = [read_rows(reader, *types) for _ in range(n_waiting)]
@@ -178,6 +197,16 @@ class Operator:
                 "late rows are counted but not kept", hint="make the operator with late_rows=True"
             )
         return pa.concat_tables(self._late) if self._late else self.input_schema.empty_table()
+
+    @property
+    def ahead_rows(self) -> pa.Table:
+        """The rows that `max_ahead` has set aside so far, as they came; kept with late_rows=True."""
+        if not self.options.late_rows or self._ahead is None:
+            raise OptionError(
+                "rows from the future are not kept",
+                hint="make the operator with max_ahead, say max_ahead='1 hour', and late_rows=True",
+            )
+        return pa.concat_tables(self._set_aside) if self._set_aside else self.input_schema.empty_table()
 
     @property
     def n_situations(self) -> int:
@@ -256,9 +285,28 @@ class Operator:
     def _count_late(self, table: pa.Table | pa.RecordBatch, is_late: npt.NDArray[np.bool_]) -> None:
         self.late += int(is_late.sum())
         if self.options.late_rows:
-            events = self._prepare.events(table)
-            batch = pa.Table.from_batches([events]) if isinstance(events, pa.RecordBatch) else events
-            self._late.append(batch.filter(pa.array(is_late)))
+            self._late.append(_as_table(self._prepare.events(table)).filter(pa.array(is_late)))
+
+    def _latest_known(self) -> int:
+        """The largest instant of earlier pushes, where no watermark keeps it: asked when rows are late."""
+        slots = self._store.known_slots()
+        return int(self._store.read(slots).horizon.max()) if len(slots) else int(LONG_AGO)
+
+    def _without_ahead(self, table: pa.Table | pa.RecordBatch, now: Any) -> pa.Table | pa.RecordBatch:
+        """The rows that are not later than now + max_ahead; events among the others are counted (SEM 8.6)."""
+        if self._ahead is None:
+            raise OptionError(
+                "push takes now= where max_ahead says how far ahead of it rows may be",
+                hint="make the operator with max_ahead, say max_ahead='1 hour', or leave out now",
+            )
+        is_ahead = self._ahead.of(table, now)
+        if is_ahead is None:
+            return table
+        found = self._prepare.events(table.filter(pa.array(is_ahead)))
+        self.ahead += found.num_rows
+        if self.options.late_rows:
+            self._set_aside.append(_as_table(found))
+        return table.filter(pa.array(~is_ahead))
 
     def _release(self) -> pa.Table:
         """Process the waiting rows that are complete."""
@@ -322,6 +370,10 @@ class Operator:
         number = self._store.forget(slots)
         self._waiting = [rows._replace(codes=number[rows.codes]) for rows in self._waiting]
         return number
+
+
+def _as_table(rows: pa.Table | pa.RecordBatch) -> pa.Table:
+    return pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
 
 
 def _refuse_ties(times: npt.NDArray[np.int64], kind: str) -> None:

@@ -35,6 +35,7 @@ class Options:
     threads: int | str = 1
     watermark: Any = None
     late_rows: bool = False
+    max_ahead: Any = None
     forget_after: Any = None
     match_id: bool = False
     points: str = "error"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 OPTIONS = frozenset({"time", "ties", "on_bad_rows", "strategy", "join", "forget_after", "match_id", "points"})
 ELSEWHERE = (
-    "watermark and late_rows are for streaming DataFrames, threads for tables in process; "
+    "watermark, late_rows and max_ahead are for streaming DataFrames, threads for tables in process; "
     "ansi and time_zone are the session's (spark.sql.ansi.enabled, spark.sql.session.timeZone)"
 )
 SHUFFLED = "bucket int, data binary"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
@@ -19,7 +20,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame
 
-LATE_ROW = "late_row"  # the column late rows come in, where they are asked for (SEM 8.2)
+    Columns = Mapping[str, SparkColumn]
+
+# the columns that rows which were left out come in, where they are asked for (SEM 8.2, 8.6)
+LATE_ROW, AHEAD_ROW = "late_row", "ahead_row"
+_NONE: Columns = MappingProxyType({})
 _RESULT_TYPES: dict[str, T.DataType] = {
     "bigint": T.LongType(),
     "double": T.DoubleType(),
@@ -40,16 +45,22 @@ def match_fields(bound: BoundQuery, schema: T.StructType, *, match_id: bool) -> 
 
 
 def matches(
-    found: DataFrame, bound: BoundQuery, *, match_id: bool, late_row: SparkColumn | None = None
+    found: DataFrame,
+    bound: BoundQuery,
+    *,
+    match_id: bool,
+    beside: Columns = _NONE,
 ) -> DataFrame:
-    """The columns of SEM 5.1, RETURN expressions evaluated by Spark; null where `late_row` is not."""
+    """The columns of SEM 5.1, RETURN expressions evaluated by Spark; null where a column `beside` is not."""
     query = bound.query
     columns = _keys(bound)
     for item in query.returns:
         value = F.expr(item.expression.sql)
-        columns.append((value if late_row is None else F.when(late_row.isNull(), value)).alias(item.name))
+        for other in beside.values():
+            value = F.when(other.isNull(), value)
+        columns.append(value.alias(item.name))
     columns += [F.col("match_time")] + [F.col("match_id")] * match_id
-    columns += [] if late_row is None else [late_row.alias(LATE_ROW)]
+    columns += [column.alias(name) for name, column in beside.items()]
     try:
         result = found.select(*columns)
         _ = result.schema  # a Connect session looks at names and types no sooner
@@ -79,14 +90,14 @@ def situation_fields(bound: BoundQuery, schema: T.StructType) -> T.StructType:
     return T.StructType(fields)
 
 
-def situations(found: DataFrame, bound: BoundQuery, *, late_row: SparkColumn | None = None) -> DataFrame:
-    """The columns of SEM 5.5; null where `late_row` is not."""
+def situations(found: DataFrame, bound: BoundQuery, *, beside: Columns = _NONE) -> DataFrame:
+    """The columns of SEM 5.5; null where a column `beside` is not."""
     columns = _keys(bound) + [F.col(name) for name in ("symbol", "ts", "te", "n_events")]
     columns += [
         F.col(f"_value_{i}").alias(f"{function}_{attribute}")
         for i, (function, attribute) in enumerate(_aggregates(bound))
     ]
-    columns += [] if late_row is None else [late_row.alias(LATE_ROW)]
+    columns += [column.alias(name) for name, column in beside.items()]
     return found.select(*columns)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -50,6 +50,14 @@ class Layout:
         return [f"_c{i}" for i in range(len(self.columns))]
 
 
+class Times(Protocol):
+    """What a stream's times decide about its rows."""
+
+    def mark(self, df: DataFrame) -> DataFrame: ...
+
+    def leave_out(self, events: DataFrame) -> DataFrame: ...
+
+
 @dataclass(frozen=True)
 class Projection:
     """A query bound to a DataFrame, and the DataFrame reduced to what the query needs."""
@@ -72,25 +80,30 @@ def project(
     drop_bad_rows: Observation | str | bool = False,
     split: SparkColumn | None = None,
     extra: Sequence[SparkColumn] = (),
+    times: Times | None = None,
 ) -> Projection:
     """Bind the query and select what it needs; what does not fit fails here, with our errors.
 
     `drop_bad_rows` leaves out rows without a time; an Observation, or on a stream a name, also counts them,
     as `n_bad_rows`.
     `extra` columns travel behind the mask, `split` after them: it is evaluated before the conditions, as
-    near to the scan as can be.
+    near to the scan as can be. `times` has a say before and after WHERE.
     """
     bound = bind(query, schema_of(df), time=time)
     query = bound.query
     layout = layout_of(bound)
     conditions = conditions_of(query)
     _check_conditions(df, query, conditions)
-    events = df if query.where is None else df.filter(F.expr(query.where.sql))
+    events = df if times is None else times.mark(df)
+    if query.where is not None:
+        events = events.filter(F.expr(query.where.sql))
     if drop_bad_rows is not False:
         time_column = column_named(bound.time.name)
         if drop_bad_rows is not True:
             events = events.observe(drop_bad_rows, F.count_if(time_column.isNull()).alias(N_BAD_ROWS))
         events = events.filter(time_column.isNotNull())
+    if times is not None:
+        events = times.leave_out(events)
     if split is not None:
         events = events.select("*", split.alias(SPLIT))
     columns = [

@@ -16,20 +16,23 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from situ.engine.api import check_matchable
+from situ.engine.kernels.numbers import LONG_AGO, NEVER
 from situ.engine.options import Options, check_applicable, check_forget_after, read_options
-from situ.errors import DuplicateNameError, OptionError, QueryError, TimeColumnError
+from situ.errors import DuplicateNameError, OptionError, QueryError
 from situ.language.ast import Query
-from situ.language.binder import BoundQuery
+from situ.language.binder import BoundQuery, bind
 from situ.spark import output
 from situ.spark.batch import check_partition_types
 from situ.spark.buckets import labels
-from situ.spark.project import Layout, project
+from situ.spark.project import Layout, column_named, project, schema_of
 from situ.spark.settings import settings_of
 from situ.spark.ship import shipped
 from situ.spark.stream_metrics import COUNTS, metrics_name
 from situ.spark.stream_pack import OUTCOME, PACKED
-from situ.spark.stream_program import LATE, Program
+from situ.spark.stream_program import AHEAD, IS_AHEAD, LATE, Program
 from situ.spark.stream_ship import shipped_processor
+from situ.spark.stream_times import StreamTimes
+from situ.spark.stream_watch import watch
 from situ.spark.task import Task
 from situ.spark.types import arrow_schema
 
@@ -42,16 +45,15 @@ if TYPE_CHECKING:
 
 OPTIONS = frozenset(
     {"time", "ties", "on_bad_rows", "join", "late_rows", "forget_after", "match_id", "points"}
+    | {"watermark", "max_ahead"}
 )
 ELSEWHERE = (
-    "a streaming DataFrame gets its watermark from df.withWatermark; strategy is for batch DataFrames, "
-    "threads for tables in process; ansi and time_zone are the session's (spark.sql.ansi.enabled, "
-    "spark.sql.session.timeZone)"
+    "strategy is for batch DataFrames, threads for tables in process; ansi and time_zone are the session's "
+    "(spark.sql.ansi.enabled, spark.sql.session.timeZone)"
 )
 DEFAULT_BUCKETS = 64
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-_WATERMARK = "spark.watermarkDelayMs"  # Spark's mark on a column that withWatermark was called with
 
 
 def match(df: DataFrame, query: Query, **options: Any) -> DataFrame:
@@ -64,7 +66,7 @@ def match(df: DataFrame, query: Query, **options: Any) -> DataFrame:
         )
     job = Job.of(df, query, options, "match")
     fields = output.match_fields(job.bound, df.schema, match_id=job.options.match_id)
-    return output.matches(job.found(fields), job.bound, match_id=job.options.match_id, late_row=job.late_row)
+    return output.matches(job.found(fields), job.bound, match_id=job.options.match_id, beside=job.beside)
 
 
 def situations(df: DataFrame, query: Query, **options: Any) -> DataFrame:
@@ -72,7 +74,7 @@ def situations(df: DataFrame, query: Query, **options: Any) -> DataFrame:
     # patterns have no say in situations, and followed-by would keep more in state
     job = Job.of(df, replace(query, constraints=()), options, "situations")
     return output.situations(
-        job.found(output.situation_fields(job.bound, df.schema)), job.bound, late_row=job.late_row
+        job.found(output.situation_fields(job.bound, df.schema)), job.bound, beside=job.beside
     )
 
 
@@ -88,7 +90,7 @@ class Job:
     events: DataFrame  # what workers need of the input
     kind: Kind
     forget_after: int | None
-    has_watermark: bool
+    times: StreamTimes
     n_buckets: int
 
     @classmethod
@@ -99,42 +101,45 @@ class Job:
         options = read_options(given, OPTIONS, "a streaming DataFrame", ELSEWHERE)
         check_applicable(given, query)
         _check_state_store(df.sparkSession)
+        bound = bind(query, schema_of(df), time=options.time)
+        times = StreamTimes.of(df, bound, options, metrics_name(query, "times"))
+        original = F.struct(*map(column_named, df.columns)).alias(LATE)
         projection = project(
             df,
             query,
             time=options.time,
             drop_bad_rows=metrics_name(query, "bad_rows") if options.on_bad_rows == "drop" else False,
-            extra=[F.struct("*").alias(LATE)] if options.late_rows else [],
+            extra=[original] * options.late_rows + [F.col(IS_AHEAD)] * times.keeps_ahead,
+            times=times,
         )
-        bound = projection.bound
         check_partition_types(bound)
         if options.late_rows:
-            _check_late_row_name(bound)
+            _check_names_beside(bound)
         forget_after = check_forget_after(options.forget_after, bound)
-        has_watermark = _has_watermark(df, bound)
+        watch(df.sparkSession)
         layout, events = projection.layout, projection.events
-        return cls(df, query, options, bound, layout, events, kind, forget_after, has_watermark, n_buckets)
+        return cls(df, query, options, bound, layout, events, kind, forget_after, times, n_buckets)
 
     @property
-    def late_row(self) -> SparkColumn | None:
-        """The column that holds a late row as it came."""
-        return F.col(LATE) if self.options.late_rows else None
+    def beside(self) -> dict[str, SparkColumn]:
+        """The columns that hold rows as they came which are in no result."""
+        late = {output.LATE_ROW: F.col(LATE)} if self.options.late_rows else {}
+        return late | ({output.AHEAD_ROW: F.col(AHEAD)} if self.times.keeps_ahead else {})
 
     def found(self, fields: T.StructType) -> DataFrame:
         """What workers find, in the columns `fields`, and late rows where they are asked for."""
         names = fields.names
-        if self.options.late_rows:
-            fields = T.StructType([*fields.fields, T.StructField(LATE, self.df.schema)])
-        program = Program(self._task(names), self.has_watermark, self.options.late_rows, _arrow_types(fields))
+        beside = [LATE] * self.options.late_rows + [AHEAD] * self.times.keeps_ahead
+        fields = T.StructType([*fields.fields, *(T.StructField(name, self.df.schema) for name in beside)])
+        program = Program(
+            self._task(names), self.times.delay, self.options.late_rows, _arrow_types(fields), tuple(beside)
+        )
+        mode = "eventTime" if program.has_watermark else "none"
         outcomes = (
             self.events.mapInArrow(shipped("pack_stream", program), PACKED)
             .groupBy("bucket")
-            .transformWithStateInPandas(
-                shipped_processor(program), OUTCOME, "append", "eventTime" if self.has_watermark else "none"
-            )
-            .observe(
-                metrics_name(self.query), *[F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in COUNTS]
-            )
+            .transformWithStateInPandas(shipped_processor(program), OUTCOME, "append", mode)
+            .observe(metrics_name(self.query), *_figures())
         )
         return outcomes.mapInArrow(shipped("unpack_stream", program), fields)
 
@@ -157,6 +162,15 @@ class Job:
         )
 
 
+def _figures() -> list[SparkColumn]:
+    """What is observed of the stateful operator's counts: sums, and the extremes of its times."""
+    return [
+        *(F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in COUNTS),
+        F.min(F.nullif(F.col("earliest_late"), F.lit(int(NEVER)))).alias("earliest_late"),
+        F.max(F.nullif(F.col("seen"), F.lit(int(LONG_AGO)))).alias("seen"),
+    ]
+
+
 def _checked_buckets(buckets: Any, query: Query) -> int:
     if isinstance(buckets, bool) or not isinstance(buckets, int) or not 1 <= buckets <= 1 << 16:
         raise OptionError(f"buckets={buckets!r} must be a whole number from 1 to {1 << 16}")
@@ -172,27 +186,14 @@ def _check_state_store(session: SparkSession) -> None:
         )
 
 
-def _check_late_row_name(bound: BoundQuery) -> None:
+def _check_names_beside(bound: BoundQuery) -> None:
     names = [column.name for column in bound.partition] + [item.name for item in bound.query.returns]
     for name in names:
-        if name.lower() == output.LATE_ROW:
+        if name.lower() in (output.LATE_ROW, output.AHEAD_ROW):
             raise DuplicateNameError(
-                f"late_rows=True adds a column {output.LATE_ROW}, and the query has one of that name",
+                f"late_rows=True adds a column {name.lower()}, and the query has one of that name",
                 hint="name the RETURN item differently, or rename the column",
             )
-
-
-def _has_watermark(df: DataFrame, bound: BoundQuery) -> bool:
-    """Whether rows wait for a watermark; it must be one on the query's time (SEM 8.1)."""
-    marked = [field.name for field in df.schema.fields if _WATERMARK in (field.metadata or {})]
-    if not marked or bound.query.intervals is not None:  # the instants of intervals are starts and ends
-        return bool(marked)
-    if bound.time.name not in marked:
-        raise TimeColumnError(
-            f"the watermark is on {', '.join(marked)}, but the query's time is {bound.time.name}",
-            hint=f'call withWatermark("{bound.time.name}", ...), or ORDER BY {marked[0]}',
-        )
-    return True
 
 
 def _arrow_types(fields: T.StructType) -> pa.Schema:

@@ -96,7 +96,7 @@ class Bucket:
             self._apply(rows, originals, None, outcome)
         else:
             is_late = rows.rows.time < complete
-            note_late(outcome, is_late, originals)
+            note_late(outcome, rows.rows.time, is_late, originals)
             self._advance(complete, outcome)
             self._waiting.add(rows.select(~is_late))
         self._save()
@@ -127,7 +127,7 @@ class Bucket:
         loaded, own = self._with_slots(self._load(sorted(cells)), rows)
         if complete is None:
             is_late = self._keeper.late(loaded.known, own)
-            note_late(outcome, is_late, originals)
+            note_late(outcome, own.time, is_late, originals)
             own = prepare.select(own, ~is_late)
         after = self._keeper.step(loaded.known, own, complete)
         outcome.n_ignored += after.n_ignored
@@ -280,9 +280,14 @@ class _WaitingPieces:
         self._shelf.remove("pieces", number)
 
 
-def note_late(outcome: Outcome, is_late: npt.NDArray[np.bool_], originals: pa.Array | None) -> None:
+def note_late(
+    outcome: Outcome, time: Positions, is_late: npt.NDArray[np.bool_], originals: pa.Array | None
+) -> None:
     """Count late rows, and keep them where they are asked for."""
     n_late = int(is_late.sum())
+    if not n_late:
+        return
     outcome.n_late += n_late
-    if n_late and originals is not None:
+    outcome.earliest_late = min(outcome.earliest_late, int(time[is_late].min()))
+    if originals is not None:
         outcome.late_rows.append(originals.filter(pa.array(is_late)))

@@ -41,6 +41,7 @@ class Figures:
     events: int = 0
     matches: int = 0
     late_rows: int = 0
+    ahead_rows: int = 0  # rows later than now + max_ahead, set aside (SEM 8.6)
     ignored_rows: int = 0  # rows that close intervals the window has passed (SEM 6.3)
     tied_rows: int = 0  # rows left out because a later one of their partition has the same time (SEM 1.3)
     bad_rows: int = 0  # rows without a time, dropped with on_bad_rows="drop"
@@ -63,20 +64,20 @@ NOTHING = Figures()
 def figures_of(progress: StreamingQueryProgress | Mapping[str, Any], before: Figures = NOTHING) -> Figures:
     """The figures after one more micro-batch, from Spark's report of it."""
     report = progress if isinstance(progress, Mapping) else json.loads(progress.json)
-    sums = {name: 0 for name in (*COUNTS, "n_bad_rows")}
-    for name, observed in (report.get("observedMetrics") or {}).items():
-        if name.startswith(_PREFIX):
-            counts = _by_name(observed if isinstance(observed, Mapping) else observed.asDict())
-            for count in sums:
-                sums[count] += int(counts.get(count) or 0)
+    figures = observed_of(report)
+    sums = {
+        name: sum(int(each.get(name) or 0) for each in figures)
+        for name in (*COUNTS, "ahead_rows", "n_bad_rows")
+    }
     states = report.get("stateOperators") or []
     lags = [source.get("metrics", {}).get("maxOffsetsBehindLatest") for source in report.get("sources", [])]
     known = [int(lag) for lag in lags if lag is not None]
     return replace(
         before,
-        events=before.events + _n_events(report),
+        events=before.events + n_events(report),
         matches=before.matches + sums["matches"],
         late_rows=before.late_rows + sums["late_rows"],
+        ahead_rows=before.ahead_rows + sums["ahead_rows"],
         ignored_rows=before.ignored_rows + sums["ignored_rows"],
         tied_rows=before.tied_rows + sums["tied_rows"],
         bad_rows=before.bad_rows + sums["n_bad_rows"],
@@ -90,7 +91,16 @@ def figures_of(progress: StreamingQueryProgress | Mapping[str, Any], before: Fig
     )
 
 
-def _n_events(report: Mapping[str, Any]) -> int:
+def observed_of(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What situ's queries have observed in a micro-batch."""
+    return [
+        _by_name(observed if isinstance(observed, Mapping) else observed.asDict())
+        for name, observed in (report.get("observedMetrics") or {}).items()
+        if name.startswith(_PREFIX)
+    ]
+
+
+def n_events(report: Mapping[str, Any]) -> int:
     """The rows of all sources; a Connect session leaves it to us to add them up."""
     total = report.get("numInputRows")
     if total is None:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from situ.engine.kernels.numbers import NEVER
 from situ.engine.tied import Tied
 
 Positions = npt.NDArray[np.int64]
@@ -38,6 +39,7 @@ class Outcome:
     tables: list[pa.Table] = field(default_factory=list)
     late_rows: list[pa.Array] = field(default_factory=list)  # structs, kept only where asked for
     n_late: int = 0
+    earliest_late: int = int(NEVER)
     n_ignored: int = 0  # rows that close intervals forgotten by the window (SEM 6.3)
     n_tied: int = 0  # rows left out because a later one of their partition has the same time (SEM 1.3)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from situ.engine.kernels.look import ranges
 from situ.engine.kernels.order import group
@@ -19,12 +20,15 @@ from situ.spark.collect import tables
 from situ.spark.pieces import pack_events, unpack_events
 from situ.spark.stream_cells import Hashes
 from situ.spark.stream_outcome import Outcome
-from situ.spark.stream_program import LATE, Program
+from situ.spark.stream_program import AHEAD, IS_AHEAD, LATE, Program
 from situ.spark.stream_rows import Keyed
 
 HEADER = -1  # the group that holds what the checkpoint was made for; no bucket's label is negative
 PACKED = "bucket int, data binary"
-OUTCOME = "data binary, late_rows bigint, ignored_rows bigint, tied_rows bigint, matches bigint"
+OUTCOME = (
+    "data binary, late_rows bigint, ignored_rows bigint, tied_rows bigint, matches bigint, "
+    "earliest_late bigint, seen bigint"
+)
 _BYTES_PER_PIECE = 32 << 20
 _ROWS_PER_RESULT = 100_000
 _HASHES = 1 << 63
@@ -47,6 +51,11 @@ def pack(program: Program, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Rec
 
 def _packed(program: Program, table: pa.Table) -> Iterator[pa.RecordBatch]:
     task = program.task
+    if AHEAD in program.beside:
+        is_ahead = table.column(IS_AHEAD)
+        aside, table = table.column(LATE).filter(is_ahead), table.filter(pc.invert(is_ahead))
+        if len(aside):  # no state has a say in them: they only pass through
+            yield _row(HEADER, _stream(pa.table({AHEAD: aside})))
     rows = program.read(table)
     columns = [*rows.attributes.values(), *rows.ties]
     if program.late_rows:
@@ -109,8 +118,8 @@ def _stream(table: pa.Table) -> bytes:
 
 
 def unpack_outcomes(program: Program, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Results as rows: a late row has null in the columns of a match, and the other way round."""
-    names = [*program.output_names, *([LATE] if program.late_rows else [])]
+    """Results as rows: one that was left out has null in the columns of a match, and the other way round."""
+    names = [*program.output_names, *program.beside]
     for batch in batches:
         for value in batch.column("data"):
             if not value.is_valid:

@@ -48,14 +48,15 @@ class Operator:
         self._shelf = _SparkShelf(states)
 
     def take(self, group: int, rows: Iterator[pd.DataFrame], now: TimerValues) -> Iterator[pd.DataFrame]:
-        """Rows of one bucket; the header's group has one without a meaning."""
+        """Rows of one bucket; the header's group has one without a meaning, and rows that pass through."""
+        values = [value for frame in rows for value in frame["data"]]
         if group == stream_pack.HEADER:
-            for _ in rows:
-                pass
             if not self._check():
                 self._made_for.update((new_header(self._program),))
+            aside = [value for value in values if value]
+            if aside:
+                yield _frame(aside, Outcome())
             return
-        values = [value for frame in rows for value in frame["data"]]
         yield from self._run(values, complete_of(self._program, now))
 
     def wake(self, now: TimerValues) -> Iterator[pd.DataFrame]:
@@ -82,7 +83,13 @@ class Operator:
         if program.has_watermark:
             self._set_timer(before, bucket.next_instant, has_fired=values is None)
         if not outcome.is_empty:
-            yield frame_of(outcome)
+            yield _frame([*stream_pack.pack_outcome(outcome)], outcome, self._seen(complete))
+
+    def _seen(self, complete: int | None) -> int:
+        """The largest time of earlier micro-batches, as far as the watermark tells."""
+        if complete is None or complete == LONG_AGO:
+            return int(LONG_AGO)
+        return complete + (self._program.delay or 0)
 
     def _set_timer(self, before: int, after: int, *, has_fired: bool) -> None:
         """One timer for each bucket: it fires in the first micro-batch whose watermark has reached it."""
@@ -146,19 +153,19 @@ def joined(originals: list[pa.Array]) -> pa.Array | None:
     return pa.concat_arrays(originals) if originals else None
 
 
-def frame_of(outcome: Outcome) -> pd.DataFrame:
-    """What the operator gives Spark: packed results, and the counts in the first row."""
-    data: list[bytes | None] = [*stream_pack.pack_outcome(outcome)] or [None]
-    nothing = [0] * (len(data) - 1)
-    counts = {
-        "late_rows": outcome.n_late,
-        "ignored_rows": outcome.n_ignored,
-        "tied_rows": outcome.n_tied,
-        "matches": outcome.n_found,
+def _frame(packed: list[bytes], outcome: Outcome, seen: int = int(LONG_AGO)) -> pd.DataFrame:
+    """What the operator gives Spark: packed results, and the figures in the first row."""
+    data: list[bytes | None] = [*packed] or [None]
+    figures = {
+        "late_rows": (outcome.n_late, 0),
+        "ignored_rows": (outcome.n_ignored, 0),
+        "tied_rows": (outcome.n_tied, 0),
+        "matches": (outcome.n_found, 0),
+        "earliest_late": (outcome.earliest_late, int(NEVER)),
+        "seen": (seen, int(LONG_AGO)),
     }
-    return pd.DataFrame(
-        {"data": pd.Series(data, dtype=object)} | {name: [n, *nothing] for name, n in counts.items()}
-    )
+    columns = {name: [first] + [nothing] * (len(data) - 1) for name, (first, nothing) in figures.items()}
+    return pd.DataFrame({"data": pd.Series(data, dtype=object)} | columns)
 
 
 @lru_cache(maxsize=8)

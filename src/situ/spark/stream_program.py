@@ -25,7 +25,8 @@ from situ.spark.stream_outcome import Stepped
 from situ.spark.stream_rows import Types
 from situ.spark.task import Task
 
-LATE = "_late"
+LATE, AHEAD = "_late", "_ahead"  # columns that hold rows as they came
+IS_AHEAD = "_situ_is_ahead"
 _LAYOUT = b"stream 1"  # of cells, pieces and hashes; another one cannot read this one's state
 _TIMES_PER_WINDOW = 8  # a silent cell is looked at so often while its situations leave the window
 _MILLISECOND = 1000
@@ -60,9 +61,15 @@ class Program:
     """One query on one streaming DataFrame: picklable data, and what is made of it once per worker."""
 
     task: Task
-    has_watermark: bool
+    delay: int | None  # of the watermark, None where there is none
     late_rows: bool
     output_types: pa.Schema  # of the columns workers give back
+    beside: tuple[str, ...] = ()  # of these columns, those that hold rows as they came
+
+    @property
+    def has_watermark(self) -> bool:
+        """Whether rows wait."""
+        return self.delay is not None
 
     @cached_property
     def keeper(self) -> Keeper:
