@@ -1,4 +1,4 @@
-"""SEM 8.1, 6.4: which rows of a stream are applied (its matches are those of these rows), late or waiting."""
+"""SEM 8.1, 8.6, 6.4: which rows of a stream are applied (its matches are theirs), late, waiting or ahead."""
 
 from __future__ import annotations
 
@@ -12,6 +12,22 @@ class Outcome(NamedTuple):
     applied: list[Row]  # in arrival order
     late: list[Row]
     waiting: list[Row]  # what `flush` would still apply
+
+
+class InTime(NamedTuple):
+    batches: list[list[Row]]  # what is left of each
+    ahead: list[Row]
+
+
+def in_time(batches: Sequence[Sequence[Row]], instant: Callable[[Row], int], limits: Sequence[int]) -> InTime:
+    """SEM 8.6: rows later than their batch's limit, now + max_ahead, are as if they never came."""
+    taken = [
+        [row for row in batch if instant(row) <= limit] for batch, limit in zip(batches, limits, strict=True)
+    ]
+    ahead = [
+        row for batch, limit in zip(batches, limits, strict=True) for row in batch if instant(row) > limit
+    ]
+    return InTime(taken, ahead)
 
 
 def outcome(
