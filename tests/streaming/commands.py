@@ -43,6 +43,14 @@ class Command:
             assert time.monotonic() < deadline, f"waited too long for {what}:\n{self.errors()}"
             time.sleep(0.1)
 
+    def kill_when(self, condition: Callable[[], bool]) -> None:
+        """Kill it once something has happened, unless that has made it end by itself."""
+        deadline = time.monotonic() + _PATIENCE
+        while not condition() and self.process.poll() is None:
+            assert time.monotonic() < deadline, f"waited too long:\n{self.errors()}"
+            time.sleep(0.02)
+        self.kill()
+
     def finish(self) -> int:
         """Wait for its end."""
         return self.process.wait(timeout=_PATIENCE)

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -17,16 +18,19 @@ import pytest
 
 import situ
 from streaming.commands import Command, committed
+from streaming.faults import blocked, latest
 from streaming.running import canonical_rows
 
 pytestmark = pytest.mark.spark
+
+Kill = Callable[[Command, Path, Random], None]
 
 QUERY = """FROM s PARTITION BY k ORDER BY t
 DEFINE A AS x > 0, B AS x > 0.5 AT LEAST 1 second
 PATTERN A contains;overlaps;finished-by B WITHIN 60 seconds
 RETURN A.ts AS a, B.ts AS b, max(A.x) AS m"""
 START = datetime(2024, 1, 1, tzinfo=UTC)
-N_FILES, ROWS = 7, 160
+N_FILES, ROWS = 9, 160
 
 
 def write_files(folder: Path) -> pa.Table:
@@ -54,7 +58,51 @@ def write_json(path: Path, rows: list[dict[str, object]], age: int) -> None:
     os.utime(path, (1e9 + age, 1e9 + age))
 
 
-def test_killed_again_and_again(tmp_path: Path) -> None:
+def kill_in_a_batch(command: Command, folder: Path, chance: Random) -> None:
+    """Anywhere in the micro-batch after the next one."""
+    done = committed(folder / "state")
+    command.wait_until(lambda: committed(folder / "state") > done, "a commit")
+    time.sleep(chance.uniform(0, 0.7))
+    command.kill()
+
+
+def kill_before_the_commit(command: Command, folder: Path, chance: Random) -> None:
+    """Between the sink's log, which makes the matches of a micro-batch visible, and Spark's commit of it."""
+    done = committed(folder / "state")
+    command.wait_until(lambda: committed(folder / "state") > done, "a commit")
+    with blocked(folder / "state" / "commits") as commits:
+        hit = latest(commits) + 1
+        command.kill_when(lambda: latest(folder / "found" / "_spark_metadata") >= hit)
+    assert latest(folder / "found" / "_spark_metadata") == latest(folder / "state" / "commits") + 1
+
+
+def kill_before_the_sink(command: Command, folder: Path, chance: Random) -> None:
+    """Between the state store's commit and the sink's log."""
+    done = committed(folder / "state")
+    command.wait_until(lambda: committed(folder / "state") > done, "a commit")
+    with blocked(folder / "found" / "_spark_metadata") as log:
+        command.kill_when(lambda: False)
+        written = latest(log)
+    versions = [latest(part) for part in (folder / "state" / "state" / "0").glob("[0-9]*")]
+    assert min(versions) == written + 2  # version n + 1 of the state is that after micro-batch n
+
+
+KILLS = [kill_in_a_batch, kill_before_the_commit, kill_before_the_sink]
+
+
+def test_killed_again_and_again(tmp_path: Path, chance: Random) -> None:
+    kill_again_and_again(tmp_path, chance, chance.sample(KILLS, len(KILLS)))
+
+
+@pytest.mark.soak
+def test_killed_for_a_long_time(tmp_path: Path, chance: Random) -> None:
+    """`SITU_FAULT_ROUNDS=100`; the seed that is shown replays the whole."""
+    for i in range(int(os.environ.get("SITU_FAULT_ROUNDS", "10"))):
+        (tmp_path / str(i)).mkdir()
+        kill_again_and_again(tmp_path / str(i), chance, chance.choices(KILLS, k=3))
+
+
+def kill_again_and_again(tmp_path: Path, chance: Random, kills: list[Kill]) -> None:
     table = write_files(tmp_path / "in")
     arguments = [
         QUERY, "--source", "files", "--input", str(tmp_path / "in"),
@@ -63,12 +111,8 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
         "--checkpoint", str(tmp_path / "state"), "--max-per-trigger", "1", "--until-done",
         "--partitions", "2", "--output-format", "parquet",
     ]  # fmt: skip
-    random = Random(int(time.time()))
-    for n_commits in (random.randint(1, 2), random.randint(3, 4)):
-        command = Command(tmp_path, *arguments)
-        command.wait_until(lambda n=n_commits: committed(tmp_path / "state") >= n, f"{n_commits} commits")
-        time.sleep(random.uniform(0, 0.7))  # somewhere in the micro-batch after that
-        command.kill()
+    for kill in kills:
+        kill(Command(tmp_path, *arguments), tmp_path, chance)
     before = committed(tmp_path / "state")
     command = Command(tmp_path, *arguments)
     command.wait_until(lambda: command.a_worker() is not None, "a worker")
