@@ -45,10 +45,13 @@ class Bench:
         self._fresh: list[dict[str, Any]] = []
         self.matches: list[dict[str, Any]] = []
 
-    def feed(self, *rows: Row) -> list[dict[str, Any]]:
-        """Push rows as one batch, in any order; returns the matches they complete."""
+    def feed(self, *rows: Row, now: Any = None) -> list[dict[str, Any]]:
+        """Push rows as one batch, in any order; returns the matches they complete.
+
+        `now` is the time that the option max_ahead counts from, the clock's if it is left out.
+        """
         batch = pa.Table.from_pylist([self._typed(row) for row in rows], self.schema)
-        return self._note(self._operator.push(batch))
+        return self._note(self._operator.push(batch, now=_time(now)))
 
     def advance(self, instant: Any) -> list[dict[str, Any]]:
         """Say that everything before an instant has come; returns the matches that were waiting for that."""
