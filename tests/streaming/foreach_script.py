@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 QUERY = """FROM s PARTITION BY k ORDER BY t
-DEFINE A AS x > 0, B AS x > 0.2 PATTERN A contains;started-by;overlaps B
+DEFINE A AS x > 0, B AS x > 0.5 AT LEAST 1 second PATTERN A contains;started-by;overlaps B
 WITHIN 60 seconds RETURN A.ts AS a, B.ts AS b"""
 
 

@@ -41,13 +41,13 @@ def run(folder: Path, fatal_batch: int, point: str) -> int:
 
 def test_killed_before_and_after_the_function_writes(tmp_path: Path, chance: Random) -> None:
     """SEM 8.6 too: a row from the future is set aside by the run that dies and by its rerun alike."""
-    now, n = datetime.now(UTC), 200
+    now, n = datetime.now(UTC), 400
     random = np.random.default_rng(5)
     times = [now - timedelta(minutes=30) + timedelta(seconds=i) for i in range(n)]
     table = pa.table({"k": random.integers(0, 4, n), "t": times, "x": random.normal(size=n)}, SCHEMA)
     wild = pa.table({"k": [0], "t": [now + timedelta(days=400)], "x": [1.0]}, SCHEMA)
     end = pa.table({"k": [0], "t": [now], "x": [0.0]}, SCHEMA)
-    pieces = [table.slice(at, 40) for at in range(0, n, 40)]
+    pieces = [table.slice(at, 80) for at in range(0, n, 80)]
     with_wild = [pa.concat_tables([piece, wild]) for piece in pieces]
     (tmp_path / "in").mkdir()
     (tmp_path / "out").mkdir()
