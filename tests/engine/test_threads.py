@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import warnings
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -206,3 +209,38 @@ def _no_states(engine, rows):  # type: ignore[no-untyped-def]
     from situ.engine.core import Input, attribute_states
 
     return Input(rows, attribute_states(engine, {}, len(rows.time)))
+
+
+SPREAD = situ.query("FROM e PARTITION BY k ORDER BY t DEFINE A AS a, B AS b PATTERN A overlaps;meets;during B WITHIN 900")
+
+
+def many_partitions() -> pa.Table:
+    rng, n = np.random.default_rng(3), 4000
+    return pa.table(
+        {"k": rng.integers(0, 50, n), "t": np.arange(n), "a": rng.random(n) < 0.4, "b": rng.random(n) < 0.4}
+    )
+
+
+def _match_and_report(connection: Any) -> None:
+    connection.send(situ.match(many_partitions(), SPREAD, threads=2).num_rows)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only where processes can fork")
+def test_a_forked_child_has_threads_of_its_own() -> None:
+    """The pool its parent made has no threads in the child: it waited for them for ever."""
+    wanted = situ.match(many_partitions(), SPREAD, threads=2).num_rows
+    assert wanted > 0
+    context = multiprocessing.get_context("fork")
+    answer, connection = context.Pipe(duplex=False)
+    child = context.Process(target=_match_and_report, args=(connection,))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns of forks of several threads
+        child.start()
+    try:
+        assert answer.poll(60), "the child does not answer"
+        assert answer.recv() == wanted
+        child.join(60)
+        assert child.exitcode == 0
+    finally:
+        child.kill()
+        child.join()

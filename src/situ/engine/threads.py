@@ -90,6 +90,11 @@ def _pool(size: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(size, thread_name_prefix="situ")
 
 
+if hasattr(os, "register_at_fork"):
+    # a forked child has the pool but none of its threads, and would wait for them for ever
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
 def cut_evenly(weights: npt.NDArray[np.int64], parts: int) -> list[tuple[int, int]]:
     """Contiguous ranges of about equal weight, at most `parts`, that cover everything."""
     total = np.cumsum(weights)
