@@ -94,9 +94,11 @@ def interval_examples(draw: st.DrawFn) -> Example:
         conditions = {symbol: draw(st.sampled_from(DEFINITIONS)) for symbol in symbols}
         holds = {symbol: condition for symbol, (_, condition) in conditions.items()}
         bounds = {symbol: draw(st.sampled_from(BOUNDS)) for symbol in symbols}
+    where = draw(st.sampled_from([None, None, ("x IS NULL OR x > 0", _has_no_negative)]))
     question = Question(
         symbols,
         holds,
+        where=where and where[1],
         at_least={symbol: least for symbol, (least, _) in bounds.items() if least is not None},
         at_most={symbol: most for symbol, (_, most) in bounds.items() if most is not None},
         emit=draw(st.sampled_from(["EARLY", "EARLY", "FINAL"])),
@@ -117,6 +119,7 @@ def interval_examples(draw: st.DrawFn) -> Example:
         "FROM INTERVALS t STARTING ts ENDING te",
         "SYMBOL BY kind" if by_kind else "",
         "ID BY id" if has_ids else "",
+        f"WHERE {where[0]}" if where else "",
         "PARTITION BY k" if question.partition else "",
         ""
         if by_kind
@@ -127,6 +130,10 @@ def interval_examples(draw: st.DrawFn) -> Example:
         return_clause(items),
     ]
     return accepted(Example("\n".join(filter(None, clauses)), question, rows, SCHEMA))
+
+
+def _has_no_negative(row: Row) -> bool:
+    return row["x"] is None or row["x"] > 0
 
 
 SPELLED = {

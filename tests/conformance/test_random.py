@@ -85,12 +85,17 @@ def test_state_that_comes_and_goes_is_not_missed(example: Example, data: st.Data
 
 
 def follow_a_stream(example: Example, data: st.DataObject) -> None:
-    """One operator over random cuts, with or without watermark, restarts and a clock moved by hand."""
+    """One operator over random cuts, with or without watermark, restarts, flushes and a clock moved by hand.
+
+    Some batches are empty, and some have nothing but rows that WHERE removes.
+    """
     question, where = example.question, example.question.where
-    rows = [row for row in example.rows if where is None or where(row) is True]
-    batches = data.draw(cuts(rows, between_ties=True))
+    batches = data.draw(cuts(example.rows, between_ties=True))
+    for _ in range(data.draw(st.integers(0, 2))):
+        batches.insert(data.draw(st.integers(0, len(batches))), [])
     delay = data.draw(st.sampled_from([None, None, 0, 1, 3, 10, 100]))
     restarts = data.draw(st.sets(st.integers(0, len(batches) - 1), max_size=4))
+    flushes = data.draw(st.sets(st.integers(0, len(batches) - 1), max_size=2))
     ends = {i: batch[-1]["t"] for i, batch in enumerate(batches) if batch}
     moved = data.draw(st.sets(st.sampled_from(sorted(ends)), max_size=2)) if ends else set()
     advances = {i: ends[i] + data.draw(st.integers(-3, 12)) for i in moved}
@@ -102,7 +107,12 @@ def follow_a_stream(example: Example, data: st.DataObject) -> None:
     def key(row: Row) -> tuple[Any, ...]:
         return tuple(row[column] for column in question.partition)
 
-    became = outcome(batches, lambda row: row["t"], key, delay, advances=advances)
+    def is_event(row: Row) -> bool:
+        return where is None or where(row) is True
+
+    became = outcome(
+        batches, lambda row: row["t"], key, delay, advances=advances, flushes=flushes, is_event=is_event
+    )
     query = situ.query(example.text)
     operator = query.operator(example.schema, late_rows=not restarts, **options)
     found = []
@@ -110,9 +120,11 @@ def follow_a_stream(example: Example, data: st.DataObject) -> None:
         found.append(operator.push(table_of(batch)))
         if i in advances:
             found.append(operator.advance(advances[i]))
+        if i in flushes:
+            found.append(operator.flush())
         if i in restarts:
             operator = query.operator(example.schema, state=operator.state(), **options)
-    shown = f"{example}\nbatches {[len(batch) for batch in batches]} {options=} {advances=} {restarts=}"
+    shown = f"{example}\nbatches {[len(batch) for batch in batches]} {options=} {advances=} {restarts=} {flushes=}"
     agree(result_rows(pa.concat_tables(found), example.text), answer(became.applied, question), shown)
     found.append(operator.flush())
     everything = answer(became.applied + became.waiting, question)

@@ -60,11 +60,17 @@ def test_intervals_that_are_forgotten_are_not_missed(example: Example, data: st.
 
 
 def follow_a_stream(example: Example, rows: list[Row], data: st.DataObject) -> None:
-    """One operator over random cuts, with or without watermark, restarts and a clock moved by hand."""
-    question = example.question
+    """One operator over random cuts, with or without watermark, restarts, flushes and a clock moved by hand.
+
+    Some batches are empty, and some have nothing but rows that WHERE removes.
+    """
+    question, where = example.question, example.question.where
     batches = data.draw(cuts(rows, between_ties=True))
+    for _ in range(data.draw(st.integers(0, 2))):
+        batches.insert(data.draw(st.integers(0, len(batches))), [])
     delay = data.draw(st.sampled_from([None, None, 0, 2, 6, 40]))
     restarts = data.draw(st.sets(st.integers(0, len(batches) - 1), max_size=4))
+    flushes = data.draw(st.sets(st.integers(0, len(batches) - 1), max_size=2))
     ends = {i: instant_of(batch[-1], question) for i, batch in enumerate(batches) if batch}
     moved = data.draw(st.sets(st.sampled_from(sorted(ends)), max_size=2)) if ends else set()
     advances = {i: ends[i] + data.draw(st.integers(-3, 12)) for i in moved}
@@ -75,6 +81,8 @@ def follow_a_stream(example: Example, rows: list[Row], data: st.DataObject) -> N
         delay,
         largest_waits=True,
         advances=advances,
+        flushes=flushes,
+        is_event=lambda row: where is None or where(row) is True,
     )
     options = options_of(example) | ({} if delay is None else {"watermark": delay})
     query = situ.query(example.text)
@@ -84,9 +92,11 @@ def follow_a_stream(example: Example, rows: list[Row], data: st.DataObject) -> N
         found.append(operator.push(table_of(batch, example.schema)))
         if i in advances:
             found.append(operator.advance(advances[i]))
+        if i in flushes:
+            found.append(operator.flush())
         if i in restarts:
             operator = query.operator(example.schema, state=operator.state(), **options)
-    shown = f"{example}\nbatches {[len(batch) for batch in batches]} {options=} {advances=} {restarts=}"
+    shown = f"{example}\nbatches {[len(batch) for batch in batches]} {options=} {advances=} {restarts=} {flushes=}"
     agree(result_rows(pa.concat_tables(found), example.text), answer(became.applied, question), shown)
     found.append(operator.flush())
     everything = answer(became.applied + became.waiting, question)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from oracles.question import Row
@@ -37,15 +38,18 @@ def outcome(
     delay: int | None = None,
     largest_waits: bool = False,
     advances: Mapping[int, int] | None = None,
+    flushes: AbstractSet[int] = frozenset(),
+    is_event: Callable[[Row], bool] = lambda _: True,
 ) -> Outcome:
-    """What became of the rows after the last batch.
+    """What became of the events after the last batch.
 
     `advances` says after which batches the clock is moved by hand, and to which instant: all before it is
-    complete then, in every partition.
+    complete then, in every partition. After the batches in `flushes` all that waits is applied; with a
+    watermark that makes every instant up to the last one so applied complete.
 
-    `delay` makes a watermark: the largest instant of earlier batches minus it. Without one each batch is
-    processed to its end, except that for intervals (`largest_waits`) the rows of a partition's largest
-    instant wait for a larger one.
+    `delay` makes a watermark: the largest instant of earlier batches minus it, those of rows that are no
+    events included. Without one each batch is processed to its end, except that for intervals
+    (`largest_waits`) the rows of a partition's largest instant wait for a larger one.
     """
     horizon: dict[Hashable, int] = {}
     became = Outcome([], [], [])
@@ -54,14 +58,20 @@ def outcome(
         if delay is not None and seen is not None:
             complete = largest(complete, seen - delay)
         for row in batch:
+            seen = largest(seen, instant(row))
+            if not is_event(row):
+                continue
             passed = delay is None and partition(row) in horizon and instant(row) <= horizon[partition(row)]
             is_late = passed or (complete is not None and instant(row) < complete)
             (became.late if is_late else became.waiting).append(row)
-            seen = largest(seen, instant(row))
         apply(became, horizon, instant, partition, complete, delay is None, largest_waits)
         if advances and i in advances:
             complete = largest(complete, advances[i])
             apply(became, horizon, instant, partition, complete, False, largest_waits)
+        if i in flushes and became.waiting:
+            if delay is not None:
+                complete = largest(complete, max(map(instant, became.waiting)) + 1)
+            apply(became, horizon, instant, partition, complete, True, False)
     return became
 
 

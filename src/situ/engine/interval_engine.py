@@ -15,7 +15,7 @@ from situ.engine.intervals import IntervalRows, Intervals, resolve
 from situ.engine.joins import by_instant, endpoints
 from situ.engine.kernels.layout import Runs
 from situ.engine.kernels.match import Matches
-from situ.engine.kernels.numbers import OPEN
+from situ.engine.kernels.numbers import LONG_AGO, OPEN
 from situ.engine.kernels.spread import spread
 from situ.engine.known import Positions
 from situ.engine.prepare import Columns, Prepared, Preparer, mask_of
@@ -41,6 +41,21 @@ class IntervalPreparer(Preparer):
             attributes[_ID] = columns[self._spelt(source.id_by)]
         attributes |= {column.name: columns[column.name] for column in self.bound.attributes}
         return Prepared(codes, keys, np.where(te == OPEN, ts, te), self._mask(columns), attributes, [])
+
+    def _instants(self, columns: Columns) -> npt.NDArray[np.int64]:
+        source = self.bound.query.intervals
+        assert source is not None
+        starts, ends = columns[self.bound.time.name], columns[self._spelt(source.ending)]
+        has_start, has_end = (np.asarray(column.is_valid()) for column in (starts, ends))
+        ts = to_ticks(starts.drop_null(), self.bound.time.name, rounded=True)
+        instants = np.full(len(starts), LONG_AGO)
+        instants[has_start] = ts
+        both = has_start & has_end
+        te = to_ticks(ends.filter(pa.array(both)), source.ending, rounded=True)
+        if self.options.points == "widen":
+            te = np.where((te == instants[both]) & (te < OPEN), te + 1, te)
+        instants[both] = te
+        return instants
 
     def waiting_types(self, schema: pa.Schema) -> tuple[dict[str, pa.DataType], list[pa.DataType]]:
         own, ties = super().waiting_types(schema)

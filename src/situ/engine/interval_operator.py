@@ -36,7 +36,7 @@ class IntervalOperator(Operator):
         super().__init__(*args, **options)
 
     def _is_late(self, rows: Prepared) -> npt.NDArray[np.bool_] | None:
-        self._grow(int(rows.codes.max()) + 1)
+        self._grow(len(self._store))
         is_late = rows.time < self._complete
         if self.delay is None:
             is_late |= rows.time <= self._horizon[rows.codes]
@@ -52,9 +52,9 @@ class IntervalOperator(Operator):
             self._horizon = np.concatenate([self._horizon, np.full(more, LONG_AGO)])
 
     def _take(self, rows: Prepared) -> pa.Table:
-        self._waiting.append(rows)
         if self.delay is not None:
-            return self._release()
+            return super()._take(rows)
+        self._waiting.append(rows)
         waiting = prepare.concat(self._waiting)
         latest = np.full(len(self._horizon), LONG_AGO)
         np.maximum.at(latest, waiting.codes, waiting.time)

@@ -15,8 +15,8 @@ from situ.engine.api import check_matchable
 from situ.engine.codec import Reader, Writer, identity, read_rows, write_rows
 from situ.engine.core import Engine, Input
 from situ.engine.kernels.advance import is_any_late
-from situ.engine.kernels.numbers import LONG_AGO, minus
-from situ.engine.kernels.order import goes_on
+from situ.engine.kernels.numbers import LONG_AGO, OPEN, minus
+from situ.engine.kernels.order import extent, goes_on
 from situ.engine.keys import shown
 from situ.engine.known import Known, Positions
 from situ.engine.late_log import LateLog
@@ -100,6 +100,7 @@ class Operator:
     def push(self, batch: Batch, *, now: Any = None) -> pa.Table:
         """Take in rows, in any order within the batch, and return the matches they complete.
 
+        With a watermark also those of rows that waited, even if this batch has no rows at all.
         `now` is the time that `max_ahead` counts from, the clock's if it is left out.
         """
         table = self._table(batch)
@@ -107,7 +108,7 @@ class Operator:
             table = self._without_ahead(table, now)
         self._n_pushed += table.num_rows
         rows = self._prepare(table)
-        if not rows.n_rows:
+        if not rows.n_rows and self.delay is None:
             return self._results.empty
         if self._is_simple:
             known = self._store.read(SLOT_0)
@@ -116,8 +117,11 @@ class Operator:
         if rows.keys:
             rows = rows._replace(codes=self._store.slots_of(rows.keys)[rows.codes], keys=[])
         if self.delay is not None:
+            earliest, latest = extent(rows.time)
+            if earliest == LONG_AGO or latest == OPEN:
+                refuse_reserved(rows.time)  # one that waited would make every row after it late
             self._complete = max(self._complete, int(minus(self._latest, self.delay)))
-            seen, self._latest = self._latest, max(self._latest, int(rows.time.max()))
+            seen, self._latest = self._latest, max(self._latest, self._prepare.latest(table, latest))
         else:
             seen = None
         is_late = self._is_late(rows)
@@ -133,7 +137,8 @@ class Operator:
         """Rows without a watermark are applied as they come; with one they wait."""
         if self.delay is None:
             return self._apply(rows)
-        self._waiting.append(rows)
+        if rows.n_rows:
+            self._waiting.append(rows)
         return self._release()
 
     def advance(self, t: Any) -> pa.Table:
@@ -147,10 +152,15 @@ class Operator:
         return matches
 
     def flush(self) -> pa.Table:
-        """Process all that waits, as if the input ended here (open situations stay open)."""
+        """Process all that waits, as if the input ended here (open situations stay open).
+
+        With a watermark a later row at or before the largest instant processed is late (SEM 8.1).
+        """
         if not self._waiting:
             return self._results.empty
         waiting, self._waiting = prepare.concat(self._waiting), []
+        if self.delay is not None:
+            self._complete = max(self._complete, int(waiting.time.max()) + 1)
         return self._apply(waiting)
 
     def state(self) -> bytes:

@@ -19,7 +19,7 @@ from situ.engine.kernels.order import ascends, ascends_as_is, group, last_of_eac
 from situ.engine.keys import Codes, encode, shown
 from situ.engine.options import Options
 from situ.engine.reader import BatchReader, Condition, Mask
-from situ.engine.schema import Bits, check_reserved, ticks_reader, time_text
+from situ.engine.schema import Bits, check_reserved, latest_of, ticks_reader, time_text, to_ticks
 from situ.engine.tied import MOST_INSTANTS, Instant, Tied, refused
 from situ.errors import DataError
 from situ.language.ast import Expression
@@ -100,6 +100,17 @@ class Preparer:
             {column.name: columns[column.name] for column in bound.attributes},
             [columns[column.name] for column in bound.ties],
         )
+
+    def latest(self, table: pa.Table | pa.RecordBatch, of_events: int) -> int:
+        """The largest instant of a table's rows, those included that WHERE removes (SEM 8.1)."""
+        if self._where is None:
+            return of_events
+        return latest_of(self._instants(Columns(table, self._positions)))
+
+    def _instants(self, columns: Columns) -> npt.NDArray[np.int64]:
+        """Of all rows with a time, whatever else is wrong with them."""
+        name = self.bound.time.name
+        return to_ticks(columns[name].drop_null(), name, rounded=True)
 
     def waiting_types(self, schema: pa.Schema) -> tuple[dict[str, pa.DataType], list[pa.DataType]]:
         """Types of the attribute and tie columns that prepared rows carry."""

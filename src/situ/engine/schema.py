@@ -94,14 +94,17 @@ def _ticks_of(column: pa.Array) -> Ticks:
     return np.frombuffer(column.buffers()[1], np.int64, size, 8 * first)
 
 
-def to_ticks(column: pa.Array | pa.ChunkedArray, name: str) -> Ticks:
-    """A time column without nulls as int64: microseconds, or the integers themselves."""
+def to_ticks(column: pa.Array | pa.ChunkedArray, name: str, *, rounded: bool = False) -> Ticks:
+    """A time column without nulls as int64: microseconds, or the integers themselves.
+
+    `rounded` is for rows that are no events: times between two microseconds are no mistake there.
+    """
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     kind = column.type
     if pa.types.is_timestamp(kind) and kind.unit != "us":
         try:
-            column = column.cast(pa.timestamp("us", tz=kind.tz))
+            column = column.cast(pa.timestamp("us", tz=kind.tz), safe=not rounded)
         except pa.ArrowInvalid as error:
             raise DataError(
                 f"time column {name} holds {kind} values that are not whole microseconds ({error})",
@@ -147,6 +150,11 @@ def check_reserved(time: Ticks, offset: npt.NDArray[np.int64]) -> None:
         found = bool((time[begins] == LONG_AGO).any() or (time[ends - 1] == OPEN).any())
     if found:
         raise _reserved()
+
+
+def latest_of(ticks: Ticks) -> int:
+    """The largest of these instants, LONG_AGO for none; the reserved ones are no times."""
+    return int(ticks.max(initial=LONG_AGO, where=ticks != OPEN))
 
 
 def refuse_reserved(ticks: Ticks) -> None:

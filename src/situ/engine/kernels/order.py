@@ -3,7 +3,7 @@
 import numpy as np
 
 from situ.engine.kernels.jit import kernel
-from situ.engine.kernels.numbers import OPEN, minus
+from situ.engine.kernels.numbers import LONG_AGO, OPEN, minus
 
 
 @kernel
@@ -58,6 +58,15 @@ def goes_on(time, horizon, complete):
         in_order &= time[row] > before
         before = time[row]
     return in_order and before != OPEN
+
+
+@kernel
+def extent(time):
+    """The earliest and the latest instant; OPEN and LONG_AGO where there is none."""
+    earliest, latest = OPEN, LONG_AGO
+    for row in range(len(time)):
+        earliest, latest = min(earliest, time[row]), max(latest, time[row])
+    return earliest, latest
 
 
 @kernel
