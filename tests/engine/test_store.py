@@ -22,22 +22,27 @@ def known_of(marks: list[int]) -> Known:
     sizes = [mark % 3 for mark in marks]
     values = np.repeat(np.array(marks, np.int64), sizes)
     symbol = np.zeros(len(values), np.int64)
-    entries = Entries(
-        symbol, values, values + 1, values, values[None, :], np.concatenate([[0], np.cumsum(sizes)])
-    )
+    ts = np.array(starts(marks), np.int64)
+    entries = Entries(symbol, ts, ts + 1, ts, values[None, :], np.concatenate([[0], np.cumsum(sizes)]))
     columns = {"x": pa.array(values.astype(float))}
     carry = (ENGINE.aggregates[0].rows(columns, len(values)), ENGINE.aggregates[1].empty())
     horizon = np.array(marks, np.int64)
-    return Known.of(Slots(horizon, horizon.astype(np.uint64), np.stack([horizon, horizon])), entries, carry)
+    held = (horizon % 4).astype(np.uint64)
+    return Known.of(Slots(horizon, held, np.stack([horizon, horizon])), entries, carry)
+
+
+def starts(marks: list[int]) -> list[int]:
+    """Of the entries: one after the other, over by the time of the mark."""
+    return [mark - 4 + 2 * i for mark in marks for i in range(mark % 3)]
 
 
 def marks_of(known: Known) -> list[int]:
     """The marks, after a check that everything else tells the same."""
     marks = known.slots.horizon.tolist()
-    assert known.slots.mask.tolist() == marks
+    assert known.slots.mask.tolist() == [mark % 4 for mark in marks]
     assert known.slots.raw_end.tolist() == [marks, marks]
     repeated = [mark for mark in marks for _ in range(mark % 3)]
-    assert known.entries.ts.tolist() == repeated
+    assert known.entries.ts.tolist() == starts(marks)
     assert known.entries.verdict.tolist() == [repeated]
     assert known.entries.offset.tolist() == np.cumsum([0] + [mark % 3 for mark in marks]).tolist()
     states = known.carry[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -94,10 +94,14 @@ def follow(
         assert stream.n_waiting == 0
 
 
+def is_event_of(question: Question) -> Callable[[Row], bool]:
+    """What WHERE leaves; the other rows move the watermark, too."""
+    return lambda row: question.where is None or question.where(row) is True
+
+
 def follow_events(example: Example, data: st.DataObject) -> None:
-    question, where = example.question, example.question.where
-    rows = [row for row in example.rows if where is None or where(row) is True]
-    batches = data.draw(cuts(rows, between_ties=True))
+    question = example.question
+    batches = data.draw(cuts(example.rows, between_ties=True))
     delay = data.draw(st.sampled_from([None, None, 0, 1, 3, 10, 100]))
     options: dict[str, Any] = {}
     if question.within is not None and data.draw(st.booleans()):
@@ -107,7 +111,7 @@ def follow_events(example: Example, data: st.DataObject) -> None:
     def key(row: Row) -> tuple[Any, ...]:
         return tuple(row[column] for column in question.partition)
 
-    became = outcome(batches, lambda row: row["t"], key, delay)
+    became = outcome(batches, lambda row: row["t"], key, delay, is_event=is_event_of(question))
     follow(example, batches, question, options, became, lambda row: row["t"], delay)
 
 
@@ -136,6 +140,6 @@ def test_intervals(example: Example, seed: int, delay: int | None, data: st.Data
     def key(row: Row) -> tuple[Any, ...]:
         return tuple(row[column] for column in question.partition)
 
-    became = outcome(batches, instant, key, delay, largest_waits=True)
+    became = outcome(batches, instant, key, delay, largest_waits=True, is_event=is_event_of(question))
     options = {"points": "widen"} if question.widen_points else {}
     follow(example, batches, question, options, became, instant, delay)

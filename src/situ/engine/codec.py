@@ -3,9 +3,10 @@
     magic 4 | version u16 | identity 16 | CRC-32 of what follows u32 | size of the sections u64 |
     sections, compressed: each a u8 type, a u8 number of dimensions, u64 dimensions, then the array's bytes
 
-The checksum comes first because neither Arrow nor kernels look twice at positions read from a file:
-a damaged one would not fail, it would crash the process. Arrow columns (partition values,
-waiting attributes) are sections of bytes in Arrow's IPC format.
+Neither Arrow nor kernels look twice at positions read from a file: a damaged one would not fail, it would
+crash the process. The checksum tells damage by accident; what is read is checked all the same (`validate`),
+because bytes can be forged with a checksum that fits. Arrow columns (partition values, waiting attributes)
+are sections of bytes in Arrow's IPC format, without their types; of a dictionary only its values are kept.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from situ.engine.aggregate import AggregateSpec
+from situ.engine.core import Engine
 from situ.engine.identity import fingerprint
+from situ.engine.ipc import DAMAGE, damaged, read_columns
 from situ.engine.kernels.layout import Entries, Slots
 from situ.engine.known import Known
 from situ.engine.prepare import Prepared
+from situ.engine.validate import check_known, require
 from situ.errors import StateError
 from situ.language.binder import BoundQuery
 
@@ -34,6 +38,8 @@ VERSION = 3
 _HEADER = struct.Struct("<4sH16sI")
 _SIZE = struct.Struct("<Q")
 _COMPRESSION = pa.Codec("lz4_raw")  # a third of the bytes, for less time than it takes to store the others
+_MOST_GROWTH = 255  # bytes that one byte of LZ4 can stand for
+_MOST_BUFFERS = 1 << 16  # of one symbol's aggregates
 _TYPES = tuple(np.dtype(name) for name in ("<i8", "<u8", "<f8", "u1", "?", "<i4", "<u4", "<i2", "<u2", "i1"))
 
 
@@ -54,6 +60,10 @@ class Writer:
     def columns(self, columns: Sequence[pa.Array]) -> None:
         """Add Arrow columns of one length; their types are not written."""
         if columns:
+            columns = [
+                column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+                for column in columns
+            ]
             batch = pa.RecordBatch.from_arrays(list(columns), names=[str(i) for i in range(len(columns))])
             self.array(np.frombuffer(batch.serialize(), np.uint8))
 
@@ -94,32 +104,48 @@ class Reader:
                 hint="restore it from another copy, or start from the beginning of the input",
             )
         (size,) = _SIZE.unpack_from(body)
-        self._data = memoryview(_COMPRESSION.decompress(body[_SIZE.size :], size))
+        compressed = body[_SIZE.size :]
+        require(size <= _MOST_GROWTH * len(compressed), f"its {len(compressed)} bytes cannot stand for {size}")
+        try:
+            self._data = memoryview(_COMPRESSION.decompress(compressed, size))
+        except DAMAGE as error:
+            raise damaged(error) from error
         self._at = 0
 
-    def array(self) -> npt.NDArray[Any]:
-        """The next array, a copy of its own."""
+    def array(
+        self, wanted: npt.DTypeLike = None, shape: Sequence[int | None] | None = None
+    ) -> npt.NDArray[Any]:
+        """The next array, a copy of its own; where they are asked for it must have this type and shape.
+
+        None in a shape stands for any length.
+        """
         try:
             kind, n_dimensions = struct.unpack_from("<BB", self._data, self._at)
-            shape = struct.unpack_from(f"<{n_dimensions}Q", self._data, self._at + 2)
+            found = struct.unpack_from(f"<{n_dimensions}Q", self._data, self._at + 2)
             begin = self._at + 2 + 8 * n_dimensions
             dtype = _TYPES[kind]
-            size = math.prod(shape)
-            values = np.frombuffer(self._data, dtype, size, begin).reshape(shape)
+            values = np.frombuffer(self._data, dtype, math.prod(found), begin).reshape(found)
         except (struct.error, ValueError, IndexError, OverflowError) as error:
             raise StateError(f"saved state is damaged near byte {self._at}: {error}") from error
         self._at = begin + values.nbytes
-        return values.astype(dtype.newbyteorder("="))
+        native = dtype.newbyteorder("=")
+        if wanted is not None and native != wanted:
+            require(False, f"an array of {native} where one of {np.dtype(wanted)} belongs")
+        if shape is not None and not _fits(found, shape):
+            require(False, f"an array of shape {found} where one of {tuple(shape)} belongs")
+        return values.astype(native)
 
-    def columns(self, types: Sequence[pa.DataType]) -> list[pa.Array]:
-        """The next Arrow columns, of these types."""
+    def columns(self, types: Sequence[pa.DataType], n_rows: int | None = None) -> list[pa.Array]:
+        """The next Arrow columns, of these types; where it is asked for they must have this length."""
         if not types:
             return []
-        schema = pa.schema([(str(i), kind) for i, kind in enumerate(types)])
-        try:
-            return list(pa.ipc.read_record_batch(pa.py_buffer(self.array().tobytes()), schema).columns)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise StateError(f"saved state is damaged: {error}") from error
+        plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in types]
+        columns = read_columns(self.array(np.uint8, (None,)).tobytes(), plain)
+        require(n_rows is None or len(columns[0]) == n_rows, f"{len(columns[0])} rows instead of {n_rows}")
+        return [
+            column if column.type == kind else column.cast(kind)
+            for column, kind in zip(columns, types, strict=True)
+        ]
 
     def end(self) -> None:
         """There must be nothing left."""
@@ -138,15 +164,28 @@ def write_known(writer: Writer, known: Known, specs: Sequence[AggregateSpec]) ->
             writer.array(np.frombuffer(buffer, np.uint8))
 
 
-def read_known(reader: Reader, specs: Sequence[AggregateSpec]) -> Known:
-    """What `write_known` wrote."""
-    slots = Slots(*(reader.array() for _ in Slots._fields))
-    entries = Entries(*(reader.array() for _ in Entries._fields))
+def read_known(reader: Reader, engine: Engine, n_slots: int, opaque: Mapping[str, pa.DataType]) -> Known:
+    """What `write_known` wrote of so many partitions; `opaque` as in `AggregateSpec.from_buffers`."""
+    spec = engine.spec
+    slots = Slots(
+        reader.array(np.int64, (n_slots,)),
+        reader.array(np.uint64, (n_slots,)),
+        reader.array(np.int64, (len(spec.ending), n_slots)),
+    )
+    symbol = reader.array(np.int64, (None,))
+    size = len(symbol)
+    ts, te, admissible = (reader.array(np.int64, (size,)) for _ in range(3))
+    verdict = reader.array(np.int64, (len(spec.followed), size))
+    entries = Entries(symbol, ts, te, admissible, verdict, reader.array(np.int64, (n_slots + 1,)))
     carry = []
-    for spec in specs:
-        buffers = [reader.array().tobytes() for _ in range(int(reader.array()[0]))]
-        carry.append(spec.from_buffers(buffers) if spec else spec.empty())
-    return Known.of(slots, entries, tuple(carry))
+    for own in engine.aggregates:
+        (n_buffers,) = reader.array(np.int64, (1,)).tolist()
+        require(0 <= n_buffers <= _MOST_BUFFERS and (n_buffers > 0) == bool(own), "aggregates are missing")
+        buffers = [reader.array(np.uint8, (None,)).tobytes() for _ in range(n_buffers)]
+        carry.append(own.from_buffers(buffers, opaque) if own else own.empty())
+    known = Known.of(slots, entries, tuple(carry))
+    check_known(known, spec)
+    return known
 
 
 def write_rows(writer: Writer, rows: Prepared) -> None:
@@ -156,12 +195,22 @@ def write_rows(writer: Writer, rows: Prepared) -> None:
     writer.columns([*rows.attributes.values(), *rows.ties])
 
 
-def read_rows(reader: Reader, attributes: Mapping[str, pa.DataType], ties: Sequence[pa.DataType]) -> Prepared:
-    """What `write_rows` wrote."""
-    codes, time, mask = (reader.array() for _ in range(3))
-    columns = reader.columns([*attributes.values(), *ties])
+def read_rows(
+    reader: Reader,
+    mask_type: npt.DTypeLike,
+    attributes: Mapping[str, pa.DataType],
+    ties: Sequence[pa.DataType],
+) -> Prepared:
+    """What `write_rows` wrote; to be checked against the partitions they are of (`validate`)."""
+    codes = reader.array(np.int64, (None,))
+    time, mask = reader.array(np.int64, (len(codes),)), reader.array(mask_type, (len(codes),))
+    columns = reader.columns([*attributes.values(), *ties], len(codes))
     own = dict(zip(attributes, columns, strict=False))
     return Prepared(codes, [], time, mask, own, columns[len(attributes) :])
+
+
+def _fits(shape: Sequence[int], wanted: Sequence[int | None]) -> bool:
+    return len(shape) == len(wanted) and all(n is None or n == m for m, n in zip(shape, wanted, strict=True))
 
 
 def identity(bound: BoundQuery, schema: pa.Schema) -> bytes:

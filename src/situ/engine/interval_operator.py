@@ -16,6 +16,7 @@ from situ.engine.kernels.numbers import LONG_AGO, minus
 from situ.engine.kernels.retain import oldest_kept_each
 from situ.engine.operator import Operator
 from situ.engine.prepare import Prepared
+from situ.engine.validate import check_given_rows, check_intervals, require
 
 
 class IntervalOperator(Operator):
@@ -145,19 +146,25 @@ class IntervalOperator(Operator):
             writer.columns([*ids, *self._kept.attributes.values()])
 
     def _read_more(self, reader: Reader) -> None:
-        self.forgotten, has_kept = reader.array().tolist()
-        self._horizon = reader.array()
+        self.forgotten, has_kept = reader.array(np.int64, (2,)).tolist()
+        require(self.forgotten >= 0 and has_kept in (0, 1), "a count is impossible")
+        self._horizon = reader.array(np.int64, (None,))
+        require(len(self._horizon) <= len(self._store), "a partition is known that is not there")
         if not has_kept:
             return
-        slot, ts, te, known, mask = (reader.array() for _ in range(5))
+        slot, ts, te, known = (reader.array(np.int64, (None,)) for _ in range(4))
+        mask = reader.array(np.uint64, (len(slot),))
         types, _ = self._prepare.waiting_types(self.input_schema)
         own = {name: kind for name, kind in types.items() if name not in ("_ts", "_te")}
-        columns = dict(zip(own, reader.columns(list(own.values())), strict=False))
-        if not own:
-            columns = {}
+        columns = dict(zip(own, reader.columns(list(own.values()), len(slot)), strict=True))
         ids = columns.pop("_id", None)
-        rows = np.arange(len(ts))
+        rows = np.arange(len(slot))
         self._kept = Intervals(slot, ts, te, known, mask, ids, rows, rows, columns)
+        check_intervals(self._kept, len(self._horizon), self.engine.n_symbols)
+
+    def _check_waiting(self, rows: Prepared) -> None:
+        self._grow(len(self._store))
+        check_given_rows(rows, self._horizon, self.engine.n_symbols)
 
 
 def _joined(first: Intervals, second: Intervals) -> Intervals:

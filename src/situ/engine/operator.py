@@ -14,6 +14,7 @@ from situ.engine.ahead import Ahead, max_ahead_ticks
 from situ.engine.api import check_matchable
 from situ.engine.codec import Reader, Writer, identity, read_rows, write_rows
 from situ.engine.core import Engine, Input
+from situ.engine.ipc import DAMAGE, damaged
 from situ.engine.kernels.advance import is_any_late
 from situ.engine.kernels.numbers import LONG_AGO, OPEN, minus
 from situ.engine.kernels.order import extent, goes_on
@@ -28,6 +29,7 @@ from situ.engine.result import Results
 from situ.engine.schema import refuse_reserved, spark_schema, time_text, to_ticks
 from situ.engine.store import SLOT_0, Store
 from situ.engine.tied import Instant, Tied, Ties
+from situ.engine.validate import check_rows, require
 from situ.errors import DataError, OptionError
 from situ.language.ast import Query
 from situ.language.binder import bind
@@ -176,15 +178,29 @@ class Operator:
         return writer.bytes()
 
     def _restore(self, state: bytes) -> None:
-        reader = Reader(state, self._identity())
-        numbers = reader.array().tolist()
+        try:
+            self._read(Reader(state, self._identity()))
+        except DAMAGE as error:  # values that Arrow or Python cannot make sense of
+            raise damaged(error) from error
+
+    def _read(self, reader: Reader) -> None:
+        numbers = reader.array(np.int64, (7,)).tolist()
         self._latest, self._complete, self._swept, self.late, self.ahead = numbers[:5]
         self._prepare.n_bad_rows, n_waiting = numbers[5:]
+        counts = (self.late, self.ahead, self.n_bad_rows, n_waiting)
+        require(min(counts) >= 0 and n_waiting <= 1, "a count is impossible")
+        require(self._swept <= self._complete, "more was purged than is complete")
         self._store.read_from(reader)
         types = self._prepare.waiting_types(self.input_schema)
-        self._waiting = [read_rows(reader, *types) for _ in range(n_waiting)]
+        waiting = [read_rows(reader, self._prepare.mask_type, *types) for _ in range(n_waiting)]
         self._read_more(reader)
         reader.end()
+        for rows in waiting:
+            self._check_waiting(rows)
+        self._waiting = [rows for rows in waiting if rows.n_rows]
+
+    def _check_waiting(self, rows: Prepared) -> None:
+        check_rows(rows, self._store.horizon, self.engine.n_symbols)
 
     def _write_more(self, writer: Writer) -> None:
         """State that only some operators have."""

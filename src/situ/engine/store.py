@@ -15,7 +15,9 @@ import pyarrow as pa
 from situ.engine.codec import Reader, Writer, read_known, write_known
 from situ.engine.core import Engine
 from situ.engine.keys import Codes, hashable
+from situ.engine.kernels.numbers import LONG_AGO
 from situ.engine.known import Known, Positions
+from situ.engine.validate import are_slots, require, require_ascending
 
 _MOST_SEGMENTS = 64
 SLOT_0 = np.zeros(1, np.int64)
@@ -174,10 +176,23 @@ class Store:
     def read_from(self, reader: Reader) -> None:
         """Take over what `write_to` wrote."""
         if self._keys:
-            self.slots_of(reader.columns([column.type for column in self._keys]))
-        slots = reader.array()
+            keys = reader.columns([column.type for column in self._keys])
+            self.slots_of(keys)
+            require(len(self) == len(keys[0]), "a partition is there twice")
+        slots = reader.array(np.int64, (None,))
+        require(are_slots(slots, len(self)), "a partition is known that is not there")
+        require_ascending(slots, "partitions")
         if len(slots):
-            self.write(slots, read_known(reader, self._engine.aggregates))
+            self.write(slots, read_known(reader, self._engine, len(slots), {}))
+
+    @property
+    def horizon(self) -> Positions:
+        """How far each slot has come, LONG_AGO where nothing is known of it."""
+        horizon = np.full(len(self), LONG_AGO)
+        slots = self.known_slots()
+        if len(slots):
+            horizon[slots] = self.read(slots).horizon
+        return horizon
 
     @property
     def nbytes(self) -> int:

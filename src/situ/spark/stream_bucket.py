@@ -16,16 +16,17 @@ import pyarrow as pa
 
 from situ.engine import prepare
 from situ.engine.codec import Reader, Writer
-from situ.engine.kernels.numbers import NEVER
+from situ.engine.kernels.numbers import LONG_AGO, NEVER
 from situ.engine.keys import shown
 from situ.engine.prepare import Prepared
 from situ.engine.tied import Tied, Ties
+from situ.engine.validate import check_given_rows, check_rows, require
 from situ.spark.stream_cells import affected, cells_of, wanted_cells
 from situ.spark.stream_events import with_ids
 from situ.spark.stream_outcome import Outcome
 from situ.spark.stream_program import Program
-from situ.spark.stream_rows import Keyed, merged, read_keyed, write_keyed
-from situ.spark.stream_waiting import Index, Waiting
+from situ.spark.stream_rows import Keyed, merged, read_keyed, read_keys, write_keyed
+from situ.spark.stream_waiting import Index, Waiting, check_index
 
 Positions = npt.NDArray[np.int64]
 
@@ -66,12 +67,20 @@ class Bucket:
         data = shelf.head()
         self.is_new = data is None
         if data is not None:
-            reader = Reader(data, program.identity)
-            self._n_cells, self._n_keys = reader.array().tolist()
-            self._wake = reader.array().astype(np.int64)
-            index = Index(*(reader.array().astype(np.int64) for _ in Index._fields))
-            reader.end()
+            index = self._read_head(Reader(data, program.identity))
         self._waiting = Waiting(index, _WaitingPieces(program, shelf))
+
+    def _read_head(self, reader: Reader) -> Index:
+        """How the bucket's state is cut up; what is wrong here would be looked for, or made, in vain."""
+        self._n_cells, self._n_keys = reader.array(np.int64, (2,)).tolist()
+        require(self._n_cells > 0, "a bucket has no cells")
+        require(wanted_cells(self._n_cells, self._n_keys) == self._n_cells, "a bucket has too many cells")
+        self._wake = reader.array(np.int64, (self._n_cells,))
+        number = reader.array(np.int64, (None,))
+        index = Index(number, *(reader.array(np.int64, (len(number),)) for _ in range(2)))
+        reader.end()
+        check_index(index)
+        return index
 
     @property
     def next_instant(self) -> int:
@@ -164,6 +173,7 @@ class Bucket:
                 loaded = loaded._replace(hashes=rows.hashes, known=self._keeper.nothing(1))
             return loaded, rows.rows._replace(keys=[])
         codes, keys = merged([loaded.keys, rows.rows.keys], n_old + len(rows.hashes))
+        require((codes[:n_old] == np.arange(n_old)).all(), "a partition is there twice")
         n_new = len(keys[0]) - n_old
         if n_new:
             hashes = np.empty(n_old + n_new, np.int64)
@@ -179,9 +189,9 @@ class Bucket:
             data = self._shelf.get("cells", cell)
             if data is not None:
                 reader = Reader(data, self._program.identity)
-                keys = reader.columns(types.keys)
-                hashes = reader.array().astype(np.int64, copy=False)
-                parts.append(Loaded(keys, hashes, keeper.read(reader), len(hashes)))
+                keys, hashes = read_keys(reader, types)
+                require((self._cells_of(hashes) == cell).all(), "a partition is in another one's place")
+                parts.append(Loaded(keys, hashes, keeper.read(reader, len(hashes)), len(hashes)))
                 reader.end()
         if not parts:
             keys = [pa.array([], kind) for kind in types.keys]
@@ -265,11 +275,17 @@ class _WaitingPieces:
 
     def read(self, number: int) -> Keyed:
         data = self._shelf.get("pieces", number)
-        assert data is not None, "the index names a piece that is not there"
-        reader = Reader(data, self._program.identity)
-        rows = read_keyed(reader, self._program.types)
+        require(data is not None, "rows that wait are missing")
+        assert data is not None
+        program = self._program
+        reader = Reader(data, program.identity)
+        keyed = read_keyed(reader, program.types, program.task.mask_type)
         reader.end()
-        return rows
+        # what its partitions have come to is known only once the cells are read; rows that wait lie after it
+        before_all = np.full(len(keyed.hashes), LONG_AGO)
+        check = check_rows if program.task.bound.query.intervals is None else check_given_rows
+        check(keyed.rows, before_all, program.task.engine.n_symbols)
+        return keyed
 
     def write(self, number: int, rows: Keyed) -> None:
         writer = Writer(self._program.identity)

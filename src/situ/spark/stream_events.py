@@ -33,6 +33,7 @@ class EventKeeper:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.engine = task.engine
+        self._types = {field.name: field.type for field in task.schema}
 
     def nothing(self, n_slots: int) -> Known:
         """Partitions never seen before."""
@@ -54,9 +55,9 @@ class EventKeeper:
         """Add what is known to saved state."""
         write_known(writer, known, self.engine.aggregates)
 
-    def read(self, reader: Reader) -> Known:
-        """What `write` wrote."""
-        return read_known(reader, self.engine.aggregates)
+    def read(self, reader: Reader, n_slots: int) -> Known:
+        """What `write` wrote of so many partitions."""
+        return read_known(reader, self.engine, n_slots, self._types)
 
     def late(self, known: Known, rows: Prepared) -> Flags:
         """Which rows come too late where there is no watermark (SEM 8.1); codes are slots of `known`."""

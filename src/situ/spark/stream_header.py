@@ -32,15 +32,15 @@ def check_header(data: bytes, program: Program) -> None:
     try:
         then = json.loads(bytes(data))
         now = json.loads(new_header(program))
-        made_by = then["situ"]
-    except (ValueError, KeyError, TypeError) as error:
+        made_by, buckets, identity = then["situ"], then["buckets"], then["identity"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StateError(f"the state in this checkpoint is damaged: {error}", hint=_NEW_CHECKPOINT) from None
-    if then["buckets"] != now["buckets"]:
+    if buckets != now["buckets"]:
         raise StateError(
-            f"this checkpoint was made with buckets={then['buckets']}, not with buckets={now['buckets']}",
-            hint=f"the number cannot change: pass buckets={then['buckets']}, or {_NEW_CHECKPOINT}",
+            f"this checkpoint was made with buckets={buckets}, not with buckets={now['buckets']}",
+            hint=f"the number cannot change: pass buckets={buckets}, or {_NEW_CHECKPOINT}",
         )
-    if then["identity"] == now["identity"]:
+    if identity == now["identity"]:
         return
     for what, name in (
         ("kind", "the other call (situ.match, situ.situations)"),

@@ -18,6 +18,7 @@ from situ.engine.kernels.look import ranges
 from situ.engine.kernels.numbers import LONG_AGO, NEVER, OPEN, UNBOUNDED, minus
 from situ.engine.kernels.retain import oldest_kept_each
 from situ.engine.prepare import Prepared
+from situ.engine.validate import check_given_rows, check_intervals, require
 from situ.spark.stream_events import found_columns, later, situation_columns
 from situ.spark.stream_outcome import Emitted, Stepped
 from situ.spark.task import Task
@@ -97,16 +98,22 @@ class IntervalKeeper:
         writer.columns([*([] if kept.ids is None else [kept.ids]), *kept.attributes.values()])
         write_rows(writer, known.held)
 
-    def read(self, reader: Reader) -> KnownIntervals:
-        """What `write` wrote."""
-        horizon, slot, ts, te, first, mask = (reader.array() for _ in range(6))
+    def read(self, reader: Reader, n_slots: int) -> KnownIntervals:
+        """What `write` wrote of so many partitions."""
+        horizon, slot = reader.array(np.int64, (n_slots,)), reader.array(np.int64, (None,))
+        ts, te, first = (reader.array(np.int64, (len(slot),)) for _ in range(3))
+        mask = reader.array(np.uint64, (len(slot),))
         types = [*([] if self._id_type is None else [self._id_type]), *self._own.values()]
-        columns = reader.columns(types)
+        columns = reader.columns(types, len(slot))
         ids = columns.pop(0) if self._id_type is not None else None
         rows = np.arange(len(ts))
         own = dict(zip(self._own, columns, strict=True))
-        kept = Intervals(slot, ts, te, first, mask.astype(np.uint64), ids, rows, rows, own)
-        return KnownIntervals(horizon, kept, read_rows(reader, self._types, []))
+        kept = Intervals(slot, ts, te, first, mask, ids, rows, rows, own)
+        check_intervals(kept, n_slots, self.engine.n_symbols)
+        require(bool((slot[1:] >= slot[:-1]).all()), "intervals are out of order")
+        held = read_rows(reader, self.task.mask_type, self._types, [])
+        check_given_rows(held, horizon, self.engine.n_symbols)
+        return KnownIntervals(horizon, kept, held)
 
     def late(self, known: KnownIntervals, rows: Prepared) -> Flags:
         """Only a row whose instant was processed is late (SEM 6.4)."""

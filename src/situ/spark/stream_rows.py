@@ -13,6 +13,7 @@ from situ.engine import prepare
 from situ.engine.codec import Reader, Writer, read_rows, write_rows
 from situ.engine.keys import encode
 from situ.engine.prepare import Prepared
+from situ.engine.validate import require
 from situ.spark.stream_cells import Hashes
 
 Positions = npt.NDArray[np.int64]
@@ -94,9 +95,17 @@ def write_keyed(writer: Writer, keyed: Keyed) -> None:
     write_rows(writer, keyed.rows)
 
 
-def read_keyed(reader: Reader, types: Types) -> Keyed:
+def read_keyed(reader: Reader, types: Types, mask_type: npt.DTypeLike) -> Keyed:
     """What `write_keyed` wrote."""
+    keys, hashes = read_keys(reader, types)
+    rows = read_rows(reader, mask_type, types.attributes, types.ties)
+    return Keyed(rows._replace(keys=keys), hashes)
+
+
+def read_keys(reader: Reader, types: Types) -> tuple[list[pa.Array], Hashes]:
+    """Partition values and their hashes; without PARTITION BY there is one partition at the most."""
     keys = reader.columns(types.keys)
-    hashes = reader.array()
-    rows = read_rows(reader, types.attributes, types.ties)
-    return Keyed(rows._replace(keys=keys), hashes.astype(np.int64, copy=False))
+    hashes = reader.array(np.int64, (len(keys[0]) if keys else None,))
+    require(bool(keys) or len(hashes) <= 1, "there are several partitions where the query has one")
+    require(not len(hashes) or int(hashes.min()) >= 0, "a partition has no place")
+    return keys, hashes

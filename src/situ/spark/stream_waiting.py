@@ -13,11 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from situ.engine.kernels.numbers import NEVER
+from situ.engine.validate import require
 from situ.spark.stream_rows import Keyed, gather
 
 ROWS_PER_PIECE = 16_384
 _MOST_SMALL = 12
 _SMALL = ROWS_PER_PIECE // 2
+_MOST_PIECES = 1 << 30  # numbers are 32 bits wide in the state store
 
 Ticks = npt.NDArray[np.int64]
 
@@ -43,6 +45,16 @@ class Index(NamedTuple):
     def empty(cls) -> Index:
         none = np.empty(0, np.int64)
         return cls(none, none, none)
+
+
+def check_index(index: Index) -> None:
+    """Every piece has a number of its own and some rows."""
+    number = index.number
+    require(len(np.unique(number)) == len(number), "rows that wait are there twice")
+    if len(number):
+        require(0 <= int(number.min()) and int(number.max()) < _MOST_PIECES, "rows that wait are misplaced")
+        require(1 <= int(index.n_rows.min()), "there are no rows where some wait")
+        require(int(index.n_rows.max()) <= ROWS_PER_PIECE, "more rows wait than there is room for")
 
 
 class Waiting:
@@ -72,6 +84,9 @@ class Waiting:
         found, done = [], np.zeros(len(self.index.number), bool)
         for at in np.flatnonzero(self.index.first < complete):
             rows = self._pieces.read(int(self.index.number[at]))
+            time = rows.rows.time
+            is_whole = len(time) == self.index.n_rows[at] and time[0] == self.index.first[at]
+            require(is_whole and bool((time[1:] >= time[:-1]).all()), "rows that wait are not those there were")
             ready = rows.rows.time < complete
             found.append(rows.select(ready))
             done[at] = bool(ready.all())

@@ -7,8 +7,10 @@ one IPC stream (so that its schema is written once).
 
 from __future__ import annotations
 
+import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -16,6 +18,8 @@ import pyarrow as pa
 
 from situ.engine.aggregate.arrays import ALL_VALID, AnyArray, Numbers, frozen
 from situ.engine.aggregate.states import Part, States
+from situ.engine.aggregate.validate import check_part
+from situ.engine.ipc import read_stream
 from situ.errors import StateError
 
 if TYPE_CHECKING:
@@ -35,8 +39,12 @@ def to_buffers(states: States) -> list[bytes]:
     return [header, *numbers, *([_ipc_bytes(others)] if others else [])]
 
 
-def from_buffers(components: tuple[Component, ...], buffers: Sequence[_BytesLike]) -> States:
-    """The states `to_buffers` wrote for the same components."""
+def from_buffers(
+    components: tuple[Component, ...],
+    buffers: Sequence[_BytesLike],
+    opaque: Mapping[str, pa.DataType] = MappingProxyType({}),
+) -> States:
+    """The states `to_buffers` wrote for the same components; see `validate` for `opaque`."""
     header = _read_header(components, buffers)
     length = int(header[1])
     templates = [component.empty() for component in components]
@@ -50,6 +58,8 @@ def from_buffers(components: tuple[Component, ...], buffers: Sequence[_BytesLike
     parts = tuple(
         Part(False, tuple(_read(template.arrays, numbers, others, length))) for template in templates
     )
+    for component, part in zip(components, parts, strict=True):
+        check_part(component, part, opaque)
     return States(components, parts, length)
 
 
@@ -108,7 +118,7 @@ def _read_numbers(buffer: _BytesLike, template: Numbers, length: int) -> Numbers
         bits = np.frombuffer(buffer, np.uint8)
         return frozen(np.unpackbits(bits, count=length, bitorder="little").view(np.bool_))
     shape = (length, *template.shape[1:])
-    _check_size(len(buffer), 8 * int(np.prod(shape)))
+    _check_size(len(buffer), 8 * math.prod(shape))
     stored: np.ndarray[Any, Any] = np.frombuffer(buffer, template.dtype.newbyteorder("<")).reshape(shape)
     # Numba compiles anew for memory that is not aligned, as a piece of a larger message may be.
     return frozen(stored.astype(template.dtype, copy=not stored.flags.aligned))
@@ -120,11 +130,7 @@ def _check_size(found: int, expected: int) -> None:
 
 
 def _read_ipc(buffer: _BytesLike, n_arrays: int, length: int) -> list[pa.Array]:
-    try:
-        with pa.ipc.open_stream(pa.py_buffer(buffer)) as reader:
-            batch = reader.read_next_batch()
-    except (pa.ArrowException, OSError, StopIteration) as error:
-        raise StateError(f"saved aggregates are damaged: {error}") from error
+    batch = read_stream(pa.py_buffer(buffer))
     if batch.num_columns != n_arrays or batch.num_rows != length:
         raise StateError(
             f"saved aggregates are damaged: {batch.num_columns} columns of {batch.num_rows} values, "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
@@ -132,9 +133,16 @@ class AggregateSpec:
         """The states as bytes for saved state and shuffles; see `codec`."""
         return codec.to_buffers(states)
 
-    def from_buffers(self, buffers: Sequence[bytes | bytearray | memoryview | pa.Buffer]) -> States:
-        """What `to_buffers` wrote, of the same specification; else a StateError."""
-        return codec.from_buffers(self.components, buffers)
+    def from_buffers(
+        self,
+        buffers: Sequence[bytes | bytearray | memoryview | pa.Buffer],
+        opaque: Mapping[str, pa.DataType] = MappingProxyType({}),
+    ) -> States:
+        """What `to_buffers` wrote, of the same specification; else a StateError.
+
+        `opaque` tells the Arrow types of columns, where they must be those.
+        """
+        return codec.from_buffers(self.components, buffers, opaque)
 
     def n_events(self, states: States) -> Numbers:
         """int64: how many events each state covers; the spec must count them (`with_count`)."""
