@@ -52,6 +52,10 @@ class TiesWarning(UserWarning):
     """Rows were left out because a later row of their partition has the same time (SEM 1.3)."""
 
 
+class TooManyMatchesError(SituError):
+    """A query has more matches at once than there is memory for."""
+
+
 class StateError(SituError):
     """Saved state cannot be restored: damaged, of another version, or of another query."""
 

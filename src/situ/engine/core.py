@@ -11,13 +11,12 @@ import pyarrow as pa
 
 from situ.engine.aggregate import States, specs_of
 from situ.engine.chunks import derive_chunk, stitch
-from situ.engine.joins import by_instant, endpoints, range_join
+from situ.engine.joins import Need, by_instant, endpoints, pair_join, range_join
 from situ.engine.kernels.advance import advance, advance_plainly, is_ascending, is_cheaper_at_once
 from situ.engine.kernels.layout import Rows, Runs
 from situ.engine.kernels.look import rows_at
-from situ.engine.kernels.match import Matches, Work, new_work
+from situ.engine.kernels.match import MOST_AT_ONCE, Matches, Work, new_work
 from situ.engine.kernels.numbers import NEVER, OPEN, UNBOUNDED
-from situ.engine.kernels.pairs import pair_join
 from situ.engine.kernels.retain import retain
 from situ.engine.kernels.situate import settle, situate
 from situ.engine.known import Known, Positions
@@ -132,6 +131,9 @@ class Engine:
         self.n_visited = 0  # candidates looked at by all joins the planner has seen
         self._crew = Crew(threads)
         self.has_aggregates = any(self.aggregates)
+        n_components = sum(len(own.components) for own in self.aggregates)
+        self._need = Need.of(self.n_symbols, n_components, is_alone=self._crew.most == 1)
+        self._part_need = self._need._replace(is_alone=False)
         self.planner = Planner(self.spec.relations, join=join)  # type: ignore[arg-type]  # checked as an option
         self._work = new_work(self.n_symbols)
         self._plain_work = self._work[:]
@@ -171,8 +173,12 @@ class Engine:
         )  # fmt: skip
         if not self.has_aggregates:
             (state, kept, offset), ends, is_over = advance_plainly(*everything)
+            if ends.shape[1] >= MOST_AT_ONCE:
+                return self._step_by_range(given, known)
             return Found(ends, is_over, self.no_states), Known(state, kept, offset, known.carry)
         plain_runs, (state, kept, offset), column, pick, ends, is_over = advance(*everything)
+        if len(pick) >= MOST_AT_ONCE:
+            return self._step_by_range(given, known)
         runs, found = Runs(*plain_runs), self._nothing_found
         if len(pick):
             found = self._found(given, runs, known, pick, Found(ends, is_over, ()))
@@ -180,14 +186,22 @@ class Engine:
 
     def _step_planned(self, given: Input, known: Known, n_events: int) -> tuple[Found, Known]:
         """A step before whose join the planner takes a look."""
-        before = known.horizon
-        runs, state = self._situated(given.rows, known)
-        self._plan([runs], self._n_unseen)
+        derived = self._situated(given.rows, known)
+        self._plan([derived.runs], self._n_unseen)
         if self.n_visited == 0:  # nothing was joined yet: all but the sizes is a guess
-            self._try([runs], before, n_events)
+            self._try([derived.runs], known.horizon, n_events)
+        return self._joined_by_range(given, known, derived)
+
+    def _step_by_range(self, given: Input, known: Known) -> tuple[Found, Known]:
+        """A step with more matches than one call of a kernel holds."""
+        return self._joined_by_range(given, known, self._situated(given.rows, known))
+
+    def _joined_by_range(self, given: Input, known: Known, derived: Derived) -> tuple[Found, Known]:
+        runs, state = derived
+        before = known.horizon
         orders = self._orders_for(runs, before)
         step = (before, 0, len(before), 1, 0)
-        matches = range_join(runs[:], self._plain_spec, orders, step, self._plain_work)
+        matches = range_join(runs[:], self._plain_spec, orders, step, self._plain_work, self._need)
         return self.values(given, runs, known, matches), self.keep(given, runs, state, known)
 
     def _orders_for(self, runs: Runs, before: Positions) -> Positions:
@@ -231,7 +245,7 @@ class Engine:
             return
         trial = (before, 0, len(before), _TRIAL_SHARE, _TRIAL_SHARE // 2)
         for _ in range(self.n_symbols):
-            range_join(several[0][:], self._plain_spec, self._full, trial, self._plain_work)
+            range_join(several[0][:], self._plain_spec, self._full, trial, self._plain_work, self._part_need)
             n_changes = self.planner.n_changes
             self._plan(several, n_events)
             if self.planner.n_changes == n_changes:
@@ -273,10 +287,10 @@ class Engine:
     def _join(self, runs: Runs, before: Positions, share: int = 1) -> tuple[Matches, Work]:
         works = [new_work(self.n_symbols) for _ in range(share)]
         if self.planner.plan.join == "pair":
-            return pair_join(runs, self.spec, self._full[0], before, works[0]), works[0]
+            return pair_join(runs, self.spec, self._full[0], before, works[0], self._need), works[0]
         orders = self._orders_for(runs, before)
         pieces = [
-            (runs[:], self._plain_spec, orders, (before, 0, len(before), share, part), work[:])
+            (runs[:], self._plain_spec, orders, (before, 0, len(before), share, part), work[:], self._need)
             for part, work in enumerate(works)
         ]
         done = self._crew.run(range_join, pieces)

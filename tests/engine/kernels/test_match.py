@@ -15,10 +15,10 @@ from engine.drawing import SCHEMA, engine_of, events, rows_of
 from situ.algebra.relations import ALL
 from situ.engine import prepare
 from situ.engine.core import Engine
+from situ.engine.joins import pair_join
 from situ.engine.kernels.layout import Runs
 from situ.engine.kernels.match import Matches, Step, Work, join, new_work
 from situ.engine.kernels.numbers import LONG_AGO, NEVER, OPEN
-from situ.engine.kernels.pairs import pair_join
 from situ.engine.options import Options
 from situ.engine.prepare import Preparer
 from situ.engine.schema import spark_schema

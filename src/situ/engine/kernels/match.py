@@ -26,6 +26,9 @@ from situ.engine.kernels.numbers import (
 from situ.engine.kernels.relate import certain_at, narrow
 
 
+MOST_AT_ONCE = 1 << 20  # matches of a step in one call
+
+
 class Matches(NamedTuple):
     """M matches; `pick[m, i]` is the column of symbol i's situation in `Runs`."""
 
@@ -111,7 +114,11 @@ def new_search(n):
 
 @kernel
 def join(runs, spec, orders, step, work):
-    """All matches of the step, by slot; what was done is added to `work`."""
+    """All matches of the step, by slot; what was done is added to `work`.
+
+    It gives up with MOST_AT_ONCE or more: memory for so many is asked for where somebody looks at what is
+    left of it (joins.py).
+    """
     n = len(spec[0])
     state = new_search(n)
     picks = np.empty((64, n), np.int64)
@@ -120,7 +127,7 @@ def join(runs, spec, orders, step, work):
     found = np.int64(0)  # a plain 0 would be a type of its own, and `search` compiled for it too
     while True:
         found = search(runs, spec, orders, step, work, state, (picks, slots, instants), found)
-        if state.place[0] < 0:
+        if state.place[0] < 0 or found >= MOST_AT_ONCE:
             return Matches(picks[:found], slots[:found], instants[:found])
         picks, slots, instants = doubled(picks, slots, instants)
 

@@ -23,10 +23,11 @@ from situ.engine.kernels.relate import certain_at, narrow
 
 
 @kernel
-def matching_pairs(runs, spec, b, s, tested, passed):
+def matching_pairs(runs, spec, b, s, tested, passed, most):
     """For each situation of b: the situations of s it stands to as asked, and since when that is certain.
 
-    CSR: partners of column i are partner[offset[i] : offset[i + 1]].
+    CSR: partners of column i are partner[offset[i] : offset[i + 1]]. Where room for more than `most` is
+    needed it gives up; the last value tells that it did not.
     """
     ts, te, latest_te, admissible = runs.ts, runs.te, runs.latest_te, runs.admissible
     verdict, within, final = runs.verdict, spec.within, spec.final
@@ -62,13 +63,15 @@ def matching_pairs(runs, spec, b, s, tested, passed):
                     continue
                 passed[b, s] += 1
                 if found == capacity:
+                    if 2 * capacity > most:
+                        return offset, partner[:found], since[:found], False
                     capacity *= 2
                     partner, since = enlarged(partner, capacity), enlarged(since, capacity)
                 partner[found] = c
                 since[found] = certain
                 found += 1
             offset[i + 1] = found
-    return offset, partner[:found], since[:found]
+    return offset, partner[:found], since[:found], True
 
 
 @kernel
@@ -90,8 +93,12 @@ def appended(first, second):
 
 
 @kernel
-def pair_join(runs, spec, order, before, work):
-    """All matches with an instant after `before` (one for each slot), like `match.join`."""
+def pair_search(runs, spec, order, before, work, most):
+    """All matches with an instant after `before` (one for each slot), like `match.join`, and how many.
+
+    Where room for more than `most` matches, or pairs, is needed it gives up; the last value tells that it
+    did not.
+    """
     ts, te, admissible = runs.ts, runs.te, runs.admissible
     relations, verdict, verdict_of = spec.relations, runs.verdict, spec.verdict_of
     within, final = spec.within, spec.final
@@ -104,7 +111,11 @@ def pair_join(runs, spec, order, before, work):
     partners, sinces = np.empty(0, np.int64), np.empty(0, np.int64)
     for depth in range(1, n):
         parent[depth] = neighbours[depth, 0]  # patterns are connected and so are their plans
-        offset, partner, since = matching_pairs(runs, spec, parent[depth], order[depth], tested, passed)
+        offset, partner, since, is_whole = matching_pairs(
+            runs, spec, parent[depth], order[depth], tested, passed, most
+        )
+        if not is_whole:
+            return no_matches(n), len(partner), False
         for i in range(len(offset)):
             offsets[depth, i] = offset[i] + len(partners)
         partners, sinces = appended(partners, partner), appended(sinces, since)
@@ -174,6 +185,8 @@ def pair_join(runs, spec, order, before, work):
                 at[depth], stop[depth] = offsets[depth, b], offsets[depth, b + 1]
             elif now > before[k]:
                 if found == capacity:
+                    if 2 * capacity > most:
+                        return no_matches(n), found, False
                     picks, slots, instants = doubled(picks, slots, instants)
                     capacity *= 2
                 for symbol in range(n):
@@ -181,4 +194,10 @@ def pair_join(runs, spec, order, before, work):
                 slots[found] = k
                 instants[found] = now
                 found += 1
-    return Matches(picks[:found], slots[:found], instants[:found])
+    return Matches(picks[:found], slots[:found], instants[:found]), found, True
+
+
+@kernel
+def no_matches(n):
+    """None, of n symbols."""
+    return Matches(np.empty((0, n), np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
