@@ -12,7 +12,9 @@ from situ.engine.operator import Operator
 from situ.errors import DataError
 
 SCHEMA = pa.schema([("t", pa.int64()), ("a", pa.bool_()), ("b", pa.bool_())])
-MEETS = "FROM events {}ORDER BY t DEFINE A AS a, B AS b PATTERN A meets B WITHIN 100 RETURN A.ts AS a, B.ts AS b"
+MEETS = (
+    "FROM events {}ORDER BY t DEFINE A AS a, B AS b PATTERN A meets B WITHIN 100 RETURN A.ts AS a, B.ts AS b"
+)
 INTERVALS = pa.schema([("kind", pa.string()), ("ts", pa.int64()), ("te", pa.int64())])
 OVERLAPS = (
     "FROM INTERVALS t SYMBOL BY kind STARTING ts ENDING te {}"
@@ -26,9 +28,7 @@ def operator(where: str = "", text: str = MEETS, schema: pa.Schema = SCHEMA, **o
 
 def pushed(op: Operator, *rows: tuple[Any, ...]) -> list[tuple[Any, ...]]:
     names = op.input_schema.names
-    table = pa.Table.from_pylist(
-        [dict(zip(names, row, strict=True)) for row in rows], schema=op.input_schema
-    )
+    table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows], schema=op.input_schema)
     return found(op.push(table))
 
 

@@ -211,7 +211,9 @@ def _no_states(engine, rows):  # type: ignore[no-untyped-def]
     return Input(rows, attribute_states(engine, {}, len(rows.time)))
 
 
-SPREAD = situ.query("FROM e PARTITION BY k ORDER BY t DEFINE A AS a, B AS b PATTERN A overlaps;meets;during B WITHIN 900")
+SPREAD = situ.query(
+    "FROM e PARTITION BY k ORDER BY t DEFINE A AS a, B AS b PATTERN A overlaps;meets;during B WITHIN 900"
+)
 
 
 def many_partitions() -> pa.Table:

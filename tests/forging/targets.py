@@ -38,7 +38,9 @@ AGGREGATES = (
     "sum(A.d) AS sd, avg(A.d) AS ad, sum(B.w) AS sw, avg(B.w) AS aw, min(A.s) AS ms, max(B.w) AS mw, "
     "first(A.s) AS fs, last(B.d) AS ld, last(A.day) AS dy, min(B.n) AS mn, max(A.x) AS mx"
 )
-FOLLOWED = "FROM e PARTITION BY k ORDER BY t DEFINE A AS a AT LEAST 1, B AS b PATTERN A followed-by B WITHIN 20"
+FOLLOWED = (
+    "FROM e PARTITION BY k ORDER BY t DEFINE A AS a AT LEAST 1, B AS b PATTERN A followed-by B WITHIN 20"
+)
 GIVEN = (
     "FROM INTERVALS i SYMBOL BY kind STARTING ts ENDING te {ids}PARTITION BY k "
     "PATTERN A overlaps;contains;meets B WITHIN 30 RETURN A.ts AS p, B.ts AS q, A.level AS r"

@@ -32,9 +32,7 @@ def run(seed: int, n_cases: int) -> tuple[collections.Counter[str], list[str]]:
     return counts, wrong
 
 
-def _run_child(
-    seed: int, first: int, last: int, counts: collections.Counter[str], wrong: list[str]
-) -> int:
+def _run_child(seed: int, first: int, last: int, counts: collections.Counter[str], wrong: list[str]) -> int:
     """Cases from `first` on in one child; the case to go on with."""
     path = os.pathsep.join([str(TESTS.parent / "src"), str(TESTS)])
     child = subprocess.Popen(

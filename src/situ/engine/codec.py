@@ -105,7 +105,9 @@ class Reader:
             )
         (size,) = _SIZE.unpack_from(body)
         compressed = body[_SIZE.size :]
-        require(size <= _MOST_GROWTH * len(compressed), f"its {len(compressed)} bytes cannot stand for {size}")
+        require(
+            size <= _MOST_GROWTH * len(compressed), f"its {len(compressed)} bytes cannot stand for {size}"
+        )
         try:
             self._data = memoryview(_COMPRESSION.decompress(compressed, size))
         except DAMAGE as error:

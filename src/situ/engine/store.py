@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from situ.engine.codec import Reader, Writer, read_known, write_known
 from situ.engine.core import Engine
-from situ.engine.keys import Codes, hashable
 from situ.engine.kernels.numbers import LONG_AGO
+from situ.engine.keys import Codes, hashable
 from situ.engine.known import Known, Positions
 from situ.engine.validate import are_slots, require, require_ascending
 

@@ -52,8 +52,8 @@ def check_index(index: Index) -> None:
     number = index.number
     require(len(np.unique(number)) == len(number), "rows that wait are there twice")
     if len(number):
-        require(0 <= int(number.min()) and int(number.max()) < _MOST_PIECES, "rows that wait are misplaced")
-        require(1 <= int(index.n_rows.min()), "there are no rows where some wait")
+        require(int(number.min()) >= 0 and int(number.max()) < _MOST_PIECES, "rows that wait are misplaced")
+        require(int(index.n_rows.min()) >= 1, "there are no rows where some wait")
         require(int(index.n_rows.max()) <= ROWS_PER_PIECE, "more rows wait than there is room for")
 
 
@@ -86,7 +86,9 @@ class Waiting:
             rows = self._pieces.read(int(self.index.number[at]))
             time = rows.rows.time
             is_whole = len(time) == self.index.n_rows[at] and time[0] == self.index.first[at]
-            require(is_whole and bool((time[1:] >= time[:-1]).all()), "rows that wait are not those there were")
+            require(
+                is_whole and bool((time[1:] >= time[:-1]).all()), "rows that wait are not those there were"
+            )
             ready = rows.rows.time < complete
             found.append(rows.select(ready))
             done[at] = bool(ready.all())

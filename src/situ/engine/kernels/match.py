@@ -25,7 +25,6 @@ from situ.engine.kernels.numbers import (
 )
 from situ.engine.kernels.relate import certain_at, narrow
 
-
 MOST_AT_ONCE = 1 << 20  # matches of a step in one call
 
 
