@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Cases and random tables have rows of equal time on purpose; test_tied.py tests that they are told of."""
+    """Cases and random tables have rows of equal time on purpose: test_tied.py tests what is said of them."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.filterwarnings("ignore::situ.TiesWarning"))
