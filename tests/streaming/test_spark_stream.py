@@ -90,6 +90,20 @@ def test_out_of_order_under_a_watermark(spark: SparkSession, tmp_path: Path) -> 
     assert stream.counts("late_rows") == 0
 
 
+def test_rows_that_where_removes_move_the_watermark(spark: SparkSession, tmp_path: Path) -> None:
+    """SEM 8.1: Spark would filter first, for the condition does not read the time, and rows would wait on."""
+    table = events(150)
+    text = PATTERN.replace("PARTITION", "WHERE x < 100 PARTITION")
+    removed = pa.table({"k": [0], "t": [START + timedelta(hours=1)], "x": [1000.0]}, SCHEMA)
+    stream = FileStream(spark, tmp_path, SCHEMA, watermark=("t", "10 minutes"))
+    stream.add([table, removed])
+    stream.run(text)
+    wanted = situ.match(table, situ.query(PATTERN))
+    assert wanted.num_rows > 0
+    assert canonical_rows(stream.results()) == canonical_rows(wanted)
+    assert stream.counts("late_rows") == 0
+
+
 def test_another_query_on_an_old_checkpoint_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     stream = FileStream(spark, tmp_path, SCHEMA)
     pieces = cut(events(60), 6)

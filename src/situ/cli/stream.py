@@ -103,9 +103,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the stream until it is stopped, and say what came of it."""
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
     from situ.cli import stream_io
+    from situ.cli.checkpoint import checkpoint_error
     from situ.language import query
     from situ.spark import match
     from situ.spark.errors import situ_error
@@ -124,8 +126,9 @@ def run(args: argparse.Namespace) -> int:
         with _stopping(stream), _live_line(listener, args.quiet):
             stream.awaitTermination()
         listener.wait_until_ended(str(stream.runId), _SECONDS_FOR_REPORTS)
-    except PySparkException as error:
-        raise situ_error(error) or _stopped(error) from None
+    except (PySparkException, Py4JJavaError) as error:
+        known, said = situ_error(error), _said(error)
+        raise checkpoint_error(said, args.checkpoint, known) or known or _stopped(said) from None
     finally:
         session.streams.removeListener(listener)
     figures = listener.figures()
@@ -139,16 +142,17 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-def _stopped(error: Exception) -> SituError:
+def _said(error: Exception) -> str:
+    """Spark's message without its plans and stacks."""
+    said = str(error)
+    for behind in ("=== Streaming Query ===", "\n\tat ", "\n        at ", "JVM stacktrace:"):
+        said = said.partition(behind)[0]
+    return said.strip()
+
+
+def _stopped(said: str) -> SituError:
     from situ.cli.stream_io import StreamStoppedError
 
-    said = (
-        str(error)
-        .partition("=== Streaming Query ===")[0]
-        .partition("\n\tat ")[0]
-        .partition("\n        at ")[0]
-    )
-    said = said.partition("JVM stacktrace:")[0].strip()
     return StreamStoppedError(
         f"the stream stopped: {said}",
         hint="nothing is lost: once the cause is mended, the same command goes on from its --checkpoint",

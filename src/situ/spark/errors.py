@@ -19,7 +19,10 @@ _OTHER_VERSION = re.compile(
 )
 _LACKS = re.compile(r"No module named '(situ|numba|numpy|pandas|pyarrow|sqlglot|pyspark)['.]")
 _NO_PROGRAM = re.compile(r'Cannot run program "([^"]+)"')
-_JVM = re.compile(r"\n\s*(?:JVM stacktrace:|at org\.apache|at java\.|Driver stacktrace:)")
+_JVM = re.compile(
+    r"\n\s*(?:JVM stacktrace:|at org\.apache|at java\.|Driver stacktrace:|=== Streaming Query ===)"
+)
+_SQLSTATE = re.compile(r"(?:\s*SQLSTATE: \w+)+\s*$")  # Spark's, behind the last line of ours
 
 
 WORKER_PYTHON = "spark.sql.execution.pyspark.python"
@@ -53,7 +56,7 @@ def situ_error(error: BaseException) -> SituError | None:
     found = list(_RAISED.finditer(text))
     if found:
         kind = _class_named(found[-1][1], found[-1][2])
-        message, _, hint = text[found[-1].end() :].strip().partition("\nHint: ")
+        message, _, hint = _SQLSTATE.sub("", text[found[-1].end() :]).strip().partition("\nHint: ")
         restored = kind.__new__(kind)
         SituError.__init__(restored, message, hint=hint or None)
         if isinstance(restored, errors.QueryError):

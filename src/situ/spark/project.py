@@ -53,6 +53,9 @@ class Layout:
 class Times(Protocol):
     """What a stream's times decide about its rows."""
 
+    @property
+    def has_watermark(self) -> bool: ...
+
     def mark(self, df: DataFrame) -> DataFrame: ...
 
     def leave_out(self, events: DataFrame) -> DataFrame: ...
@@ -87,7 +90,8 @@ def project(
     `drop_bad_rows` leaves out rows without a time; an Observation, or on a stream a name, also counts them,
     as `n_bad_rows`.
     `extra` columns travel behind the mask, `split` after them: it is evaluated before the conditions, as
-    near to the scan as can be. `times` has a say before and after WHERE.
+    near to the scan as can be. `times` has a say before and after WHERE; rows that WHERE removes move a
+    watermark as well (SEM 8.1).
     """
     bound = bind(query, schema_of(df), time=time)
     query = bound.query
@@ -96,7 +100,7 @@ def project(
     _check_conditions(df, query, conditions)
     events = df if times is None else times.mark(df)
     if query.where is not None:
-        events = events.filter(F.expr(query.where.sql))
+        events = events.filter(_where(query.where, times is not None and times.has_watermark))
     if drop_bad_rows is not False:
         time_column = column_named(bound.time.name)
         if drop_bad_rows is not True:
@@ -114,6 +118,12 @@ def project(
     if split is not None:
         columns.append(F.col(SPLIT))
     return Projection(bound, layout, events.select(*columns))
+
+
+def _where(condition: Expression, behind_watermark: bool) -> SparkColumn:
+    """WHERE as a filter; Spark moves one in front of a watermark unless it is of the task as well."""
+    holds = F.expr(condition.sql)
+    return F.when(F.spark_partition_id() >= 0, holds) if behind_watermark else holds
 
 
 def layout_of(bound: BoundQuery) -> Layout:

@@ -55,7 +55,7 @@ class Operator:
                 self._made_for.update((new_header(self._program),))
             aside = [value for value in values if value]
             if aside:
-                yield _frame(aside, Outcome())
+                yield frame_of(aside, Outcome())
             return
         yield from self._run(values, complete_of(self._program, now))
 
@@ -83,7 +83,7 @@ class Operator:
         if program.has_watermark:
             self._set_timer(before, bucket.next_instant, has_fired=values is None)
         if not outcome.is_empty:
-            yield _frame([*stream_pack.pack_outcome(outcome)], outcome, self._seen(complete))
+            yield frame_of([*stream_pack.pack_outcome(outcome)], outcome, self._seen(complete))
 
     def _seen(self, complete: int | None) -> int:
         """The largest time of earlier micro-batches, as far as the watermark tells."""
@@ -153,7 +153,7 @@ def joined(originals: list[pa.Array]) -> pa.Array | None:
     return pa.concat_arrays(originals) if originals else None
 
 
-def _frame(packed: list[bytes], outcome: Outcome, seen: int = int(LONG_AGO)) -> pd.DataFrame:
+def frame_of(packed: list[bytes], outcome: Outcome, seen: int = int(LONG_AGO)) -> pd.DataFrame:
     """What the operator gives Spark: packed results, and the figures in the first row."""
     data: list[bytes | None] = [*packed] or [None]
     figures = {

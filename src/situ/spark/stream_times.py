@@ -65,6 +65,11 @@ class StreamTimes:
             keeps_ahead=max_ahead is not None and options.late_rows,
         )
 
+    @property
+    def has_watermark(self) -> bool:
+        """Whether rows wait."""
+        return self.delay is not None
+
     def mark(self, df: DataFrame) -> DataFrame:
         """The rows with a mark on those that are ahead, and with the watermark that was asked for."""
         if self.max_ahead is not None:
