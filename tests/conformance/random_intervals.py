@@ -195,7 +195,7 @@ def interval_crowds(draw: st.DrawFn) -> Example:
             return_clause(items),
         ]
     )
-    return Example(text, question, rows, SCHEMA)
+    return accepted(Example(text, question, rows, SCHEMA))
 
 
 def shuffled(rows: list[Row], seed: int) -> list[Row]:

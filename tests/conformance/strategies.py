@@ -17,7 +17,9 @@ from conformance.random_patterns import Span, patterns, return_clause, return_it
 from oracles.answer import answer, matches_of, partitions, situations_of
 from oracles.derive import Situation, in_order
 from oracles.question import Question, Row
+from situ.engine.schema import spark_schema
 from situ.errors import InconsistentPatternError, WindowTooShortError
+from situ.language.binder import bind
 
 NAMES = "ABCDEF"
 SCHEMA = pa.schema(
@@ -98,7 +100,7 @@ def table_of(rows: list[Row], schema: pa.Schema = SCHEMA) -> pa.Table:
 def accepted(example: Example) -> Example:
     """The example, unless it is refused because nothing could match: then the oracles find nothing either."""
     try:
-        situ.query(example.text)
+        bind(situ.query(example.text), spark_schema(example.schema))
     except (InconsistentPatternError, WindowTooShortError):
         wrongly_refused = bool(answer(example.rows, example.question))
     else:
@@ -288,4 +290,4 @@ def crowds(draw: st.DrawFn) -> Example:
         numbers = {"x": random.choice([None, 0.5, 3.0]), "n": random.randrange(9), "s": "v"}
         rows.append({"k": f"key {key}", "t": clock, "seq": i} | booleans | numbers)
     text, question = draw(questions(rows[:40], draw(st.sampled_from([1, 2, 2, 3]))))
-    return bounded_by_window(Example(text, question, rows), draw(st.integers(3, 15)))
+    return bounded_by_window(accepted(Example(text, question, rows)), draw(st.integers(3, 15)))

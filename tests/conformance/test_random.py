@@ -124,7 +124,8 @@ def follow_a_stream(example: Example, data: st.DataObject) -> None:
             found.append(operator.flush())
         if i in restarts:
             operator = query.operator(example.schema, state=operator.state(), **options)
-    shown = f"{example}\nbatches {[len(batch) for batch in batches]} {options=} {advances=} {restarts=} {flushes=}"
+    sizes = [len(batch) for batch in batches]
+    shown = f"{example}\nbatches {sizes} {options=} {advances=} {restarts=} {flushes=}"
     agree(result_rows(pa.concat_tables(found), example.text), answer(became.applied, question), shown)
     found.append(operator.flush())
     everything = answer(became.applied + became.waiting, question)

@@ -80,14 +80,14 @@ def test_more_matches_than_there_is_memory_for_are_counted_and_refused() -> None
 @pytest.mark.usefixtures("little_memory")
 @pytest.mark.parametrize("options", [{"join": "pair"}, {"join": "range", "threads": 2}], ids=str)
 def test_where_they_cannot_all_be_counted_more_are_said_to_be_there(options: dict[str, Any]) -> None:
-    with pytest.raises(TooManyMatchesError, match="more than [0-9,]+ matches at once"):
+    with pytest.raises(TooManyMatchesError, match=r"more than [0-9,]+ matches at once"):
         situ.match(MANY, BEFORE, **options)
 
 
 @pytest.mark.usefixtures("little_memory")
 def test_many_counts_stop_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joins, "_COUNTED_ON", 2)
-    with pytest.raises(TooManyMatchesError, match="more than [0-9,]+ matches at once"):
+    with pytest.raises(TooManyMatchesError, match=r"more than [0-9,]+ matches at once"):
         situ.match(MANY, BEFORE, join="range")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from random import Random
 from typing import Any
 
@@ -122,7 +123,7 @@ def doubled(data: bytes, random: Random) -> bytes:
     if not sections:
         return data
     at = random.randrange(len(sections))
-    return _together(sections[:at] + [sections[at]] + sections[at:])
+    return _together([*sections[:at], sections[at], *sections[at:]])
 
 
 def shuffled(data: bytes, random: Random) -> bytes:
@@ -132,8 +133,6 @@ def shuffled(data: bytes, random: Random) -> bytes:
 
 def other_size(state: bytes, random: Random) -> bytes:
     """Another size of the sections than they have."""
-    import zlib
-
     size = random.choice(EXTREMES) & (2**64 - 1)
     body = struct.pack("<Q", size) + state[HEADER + SIZE :]
     return state[:22] + struct.pack("<I", zlib.crc32(body)) + body
@@ -173,7 +172,7 @@ def _mixed(values: bytes, width: int, random: Random) -> bytes:
 
 
 def _in_section(data: bytes, random: Random, change: Any) -> bytes:
-    sections = [one for one in _sections(data)]
+    sections = _sections(data)
     filled = [at for at, (_, values) in enumerate(sections) if values]
     if not filled:
         return data

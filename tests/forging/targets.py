@@ -28,8 +28,14 @@ EVENTS = pa.schema(
     ]
 )
 INTERVALS = pa.schema(
-    [("k", pa.string()), ("id", pa.string()), ("kind", pa.string()), ("ts", pa.int64()), ("te", pa.int64())]
-    + [("level", pa.int64())]
+    [
+        ("k", pa.string()),
+        ("id", pa.string()),
+        ("kind", pa.string()),
+        ("ts", pa.int64()),
+        ("te", pa.int64()),
+        ("level", pa.int64()),
+    ]
 )
 PLAIN = "FROM e {by}ORDER BY t DEFINE A AS a, B AS b PATTERN A overlaps;meets;contains B WITHIN 20"
 AGGREGATES = (

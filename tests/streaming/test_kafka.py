@@ -81,7 +81,7 @@ def test_topic_to_topic(kafka: Client, broker: Any, tmp_path: Path, chance: Rand
     kafka.produce("cars", [far, far])
     wanted = {row["match_id"]: row for row in situ.match(table, situ.query(QUERY), match_id=True).to_pylist()}
     assert len(wanted) > 20
-    end = (START + timedelta(days=1, minutes=-5)).timestamp() * 1000
+    end = int((START + timedelta(days=1, minutes=-5)).timestamp() * 1000)  # Spark has milliseconds
     command.wait_until(lambda: watermark(tmp_path / "state") >= end, "the watermark to pass every row")
     assert command.interrupt() == 0, command.errors()
     summary = command.out.read_text().splitlines()[-1]

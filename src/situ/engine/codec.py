@@ -115,7 +115,7 @@ class Reader:
         self._at = 0
 
     def array(
-        self, wanted: npt.DTypeLike = None, shape: Sequence[int | None] | None = None
+        self, wanted: npt.DTypeLike | None = None, shape: Sequence[int | None] | None = None
     ) -> npt.NDArray[Any]:
         """The next array, a copy of its own; where they are asked for it must have this type and shape.
 

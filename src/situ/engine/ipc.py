@@ -17,6 +17,7 @@ from situ.errors import StateError
 DAMAGE = (
     pa.ArrowException,
     OSError,
+    EOFError,
     ValueError,
     IndexError,
     KeyError,

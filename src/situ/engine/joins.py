@@ -68,6 +68,7 @@ def range_join(
 
 def pair_join(runs: Runs, spec: Spec, order: Any, before: Any, work: Work, need: Need = _FEWEST) -> Matches:
     """All matches with an instant after `before`, as `kernels.pairs` finds them."""
+    matches: Matches
     matches, n_found, is_whole = pair_search(runs, spec, order, before, work, _WORTH_A_LOOK)
     if not is_whole:
         for counters in work:
@@ -85,12 +86,12 @@ def most_matches(need: Need, n_held: int) -> int:
 
 
 def _refuse(n: int, need: Need, *, is_all: bool) -> NoReturn:
-    free = memory.free_bytes() or 0
+    how_many = f"{n:,}" if is_all else f"more than {n:,}"
+    free, taken = (memory.free_bytes() or 0) / 1e9, n * need.bytes / 1e9
     raise TooManyMatchesError(
-        f"{'' if is_all else 'more than '}{n:,} matches at once, which take about {n * need.bytes / 1e9:,.1f} GB: "
-        f"{free / 1e9:,.1f} GB are free",
-        hint="say with WITHIN how long a match may take; or run the query on Spark, or as a stream, which gives "
-        "its matches away as they come",
+        f"{how_many} matches at once, which take about {taken:,.1f} GB: {free:,.1f} GB are free",
+        hint="say with WITHIN how long a match may take; or run the query on Spark, or as a stream, "
+        "which gives its matches away as they come",
     )
 
 

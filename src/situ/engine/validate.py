@@ -7,10 +7,10 @@ another count) cannot be told from a true one, and does no harm beyond its answe
 | of | what must hold |
 |---|---|
 | `Known` | shapes fit the query and each other; `kernels.sound` says the rest |
-| aggregates | as many as situations of their symbol; counts, sums and values in range (`aggregate.validate`) |
+| aggregates | as many as situations of their symbol; values in range (`aggregate.validate`) |
 | rows | columns of one length and of their types; codes are slots; only the query's conditions hold |
 | | instants are none of the reserved ones and lie after what their slot has processed |
-| intervals | begin before they end; known from their begin or their end; slots there are; an open one has an id |
+| intervals | begin before they end, known from the one or the other; of slots; an open one has an id |
 """
 
 from __future__ import annotations
