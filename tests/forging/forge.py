@@ -104,7 +104,7 @@ def other_shape(data: bytes, random: Random) -> bytes:
         last = random.choice([shape[-1] + 1, max(0, shape[-1] - 1), 0])
         width = len(values) // max(1, shape[-1])
         values = (values + random.randbytes(width or WIDTHS[kind]))[: last * width] if width else values
-        shape[-1] = last
+        shape[-1] = last & (2**64 - 1)
     sections[at] = struct.pack(f"<BB{len(shape)}Q", kind, len(shape), *shape), values
     return _together(sections)
 

@@ -11,6 +11,7 @@ import os
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -35,13 +36,31 @@ def run(seed: int, n_cases: int) -> tuple[collections.Counter[str], list[str]]:
 def _run_child(seed: int, first: int, last: int, counts: collections.Counter[str], wrong: list[str]) -> int:
     """Cases from `first` on in one child; the case to go on with."""
     path = os.pathsep.join([str(TESTS.parent / "src"), str(TESTS)])
-    child = subprocess.Popen(
-        [sys.executable, "-m", "forging.child", str(seed), str(first), str(last)],
-        env=os.environ | {"PYTHONPATH": path},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command = [sys.executable, "-m", "forging.child", str(seed), str(first), str(last)]
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(
+            command,
+            env=os.environ | {"PYTHONPATH": path},
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        ) as child,
+    ):
+        at = _followed(child, last, counts, wrong)
+        if at is None:  # it has died
+            errors.seek(0)
+            assert wrong, f"the child does not start: {errors.read()}"
+            wrong[-1] += errors.read()[-2000:]
+            at = int(wrong[-1].split()[1]) + 1
+            assert at > first, "the child does not start"
+    return at
+
+
+def _followed(
+    child: subprocess.Popen[str], last: int, counts: collections.Counter[str], wrong: list[str]
+) -> int | None:
+    """The case to go on with after this child, None if it has ended by itself before it was done."""
     lines = _lines(child)
     case, limit = None, SECONDS_TO_START
     while True:
@@ -61,14 +80,12 @@ def _run_child(seed: int, first: int, last: int, counts: collections.Counter[str
             counts[line.split()[0]] += 1
             if line.startswith("foreign"):
                 wrong.append(f"{case}: {line}")
-            case = None if case is None else case + " done"
     code = child.wait()
     if code == 0:
         return last
-    _, said = child.communicate()
-    assert case is not None, f"the child does not start: {said}"
-    wrong.append(f"{case}: ends with {code}: {said[-2000:]}")
-    return int(case.split()[1]) + 1
+    if case is not None:
+        wrong.append(f"{case}: ends with {code}: ")
+    return None
 
 
 def _lines(child: subprocess.Popen[str]) -> queue.Queue[str | None]:
