@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -62,26 +61,29 @@ def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_room_is_made_while_free_memory_allows_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "free_bytes", lambda: 1 << 30)
-    few, many = (joins.most_matches(joins.Need.of(n, 0, True), 1_000) for n in (9, 2))
-    assert 1_000 < few < many < 1_000 + (1 << 30) // (8 * (2 + 2))
+    few, many = (joins.most_matches(joins.Need.of(n, 0), 0) for n in (9, 2))
+    assert 0 < few < many < (1 << 30) // (8 * (2 + 2))
+    # what those found so far hold is a part of what they need, so that there is no more room for others
+    assert joins.most_matches(joins.Need(128), 1 << 30) == 2 * joins.most_matches(joins.Need(128), 0)
+    assert joins.most_matches(joins.Need.of(2, 0, 4), 0) == many // 4
     monkeypatch.setattr(memory, "free_bytes", lambda: None)
     assert joins.most_matches(joins.Need(100), 0) > 1 << 60
 
 
 @pytest.mark.usefixtures("little_memory")
-def test_more_matches_than_there_is_memory_for_are_counted_and_refused() -> None:
+@pytest.mark.parametrize("join", ["range", "pair"])
+def test_more_matches_than_there_is_memory_for_are_counted_and_refused(join: str) -> None:
     with pytest.raises(TooManyMatchesError) as caught:
-        situ.match(MANY, BEFORE, join="range")
+        situ.match(MANY, BEFORE, join=join)
     assert f"{N_BEFORE:,} matches at once" in str(caught.value)
     assert "more than" not in str(caught.value)
     assert all(word in str(caught.value.hint) for word in ("WITHIN", "Spark", "stream"))
 
 
 @pytest.mark.usefixtures("little_memory")
-@pytest.mark.parametrize("options", [{"join": "pair"}, {"join": "range", "threads": 2}], ids=str)
-def test_where_they_cannot_all_be_counted_more_are_said_to_be_there(options: dict[str, Any]) -> None:
+def test_where_they_cannot_all_be_counted_more_are_said_to_be_there() -> None:
     with pytest.raises(TooManyMatchesError, match=r"more than [0-9,]+ matches at once"):
-        situ.match(MANY, BEFORE, **options)
+        situ.match(MANY, BEFORE, join="range", threads=2)
 
 
 @pytest.mark.usefixtures("little_memory")

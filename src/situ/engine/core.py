@@ -132,7 +132,7 @@ class Engine:
         self._crew = Crew(threads)
         self.has_aggregates = any(self.aggregates)
         n_components = sum(len(own.components) for own in self.aggregates)
-        self._need = Need.of(self.n_symbols, n_components, is_alone=self._crew.most == 1)
+        self._need = Need.of(self.n_symbols, n_components, self._crew.most)
         self._part_need = self._need._replace(is_alone=False)
         self.planner = Planner(self.spec.relations, join=join)  # type: ignore[arg-type]  # checked as an option
         self._work = new_work(self.n_symbols)

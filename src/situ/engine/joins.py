@@ -28,15 +28,18 @@ _Arrays = tuple[npt.NDArray[Any], ...]
 
 
 class Need(NamedTuple):
-    """What a match takes until it is a row of the result; and whether a join sees all matches of a step."""
+    """What a match takes until it is a row of the result; and whether a join finds all matches of a step.
+
+    Several joins at once each see the same free memory: then a match counts as often as there are joins.
+    """
 
     bytes: int
     is_alone: bool = True
 
     @classmethod
-    def of(cls, n_symbols: int, n_components: int, is_alone: bool) -> Need:
+    def of(cls, n_symbols: int, n_components: int, n_joins: int = 1) -> Need:
         """Its place in a join and, sorted, once more; its endpoints; its aggregates, three words each."""
-        return cls(8 * (4 * n_symbols + 6) + 24 * n_components, is_alone)
+        return cls(n_joins * (8 * (4 * n_symbols + 6) + 24 * n_components), n_joins == 1)
 
 
 _FEWEST = Need(100)
@@ -54,12 +57,13 @@ def range_join(
             return Matches(*(array[:found] for array in room))
         wanted = 2 * found
         if wanted > _WORTH_A_LOOK:
-            wanted = min(wanted, most_matches(need, found))
+            most = most_matches(need, sum(array.nbytes for array in room))
+            wanted = min(wanted, most)
             if wanted < _LEAST_GROWTH * found:
-                most, total = _COUNTED_ON * found, found
-                while state[0][0] >= 0 and total < most:  # they are counted, not kept
+                total = found
+                while state[0][0] >= 0 and total < _COUNTED_ON * found:  # they are counted, not kept
                     total += search(runs, spec, orders, step, work, state, room, 0)
-                _refuse(total, need, is_all=state[0][0] < 0 and need.is_alone)
+                _refuse(total, most, is_all=state[0][0] < 0 and need.is_alone)
         more = _room(wanted, n)
         for old, new in zip(room, more, strict=True):
             new[:found] = old
@@ -67,29 +71,37 @@ def range_join(
 
 
 def pair_join(runs: Runs, spec: Spec, order: Any, before: Any, work: Work, need: Need = _FEWEST) -> Matches:
-    """All matches with an instant after `before`, as `kernels.pairs` finds them."""
+    """All matches with an instant after `before`, as `kernels.pairs` finds them.
+
+    Where there is no memory for so many pairs, the other join needs none for them.
+    """
     matches: Matches
-    matches, n_found, is_whole = pair_search(runs, spec, order, before, work, _WORTH_A_LOOK)
+    matches, is_whole = pair_search(runs, spec, order, before, work, _WORTH_A_LOOK)
     if not is_whole:
-        for counters in work:
-            counters[:] = 0
-        matches, n_found, is_whole = pair_search(runs, spec, order, before, work, most_matches(need, 0))
+        _clear(work)
+        matches, is_whole = pair_search(runs, spec, order, before, work, most_matches(need, 0))
     if not is_whole:
-        _refuse(n_found, need, is_all=False)
+        _clear(work)
+        step = (before, 0, len(before), 1, 0)
+        matches = range_join(runs[:], spec[:], np.array([order]), step, work[:], need)
     return matches
 
 
+def _clear(work: Work) -> None:
+    for counters in work:
+        counters[:] = 0
+
+
 def most_matches(need: Need, n_held: int) -> int:
-    """How many matches there is memory for, `n_held` of which are there already."""
+    """How many matches there is memory for, where those found so far hold so many bytes."""
     free = memory.free_bytes()
-    return np.iinfo(np.int64).max if free is None else n_held + int(_SHARE * free / need.bytes)
+    return np.iinfo(np.int64).max if free is None else int(_SHARE * (free + n_held) / need.bytes)
 
 
-def _refuse(n: int, need: Need, *, is_all: bool) -> NoReturn:
+def _refuse(n: int, most: int, *, is_all: bool) -> NoReturn:
     how_many = f"{n:,}" if is_all else f"more than {n:,}"
-    free, taken = (memory.free_bytes() or 0) / 1e9, n * need.bytes / 1e9
     raise TooManyMatchesError(
-        f"{how_many} matches at once, which take about {taken:,.1f} GB: {free:,.1f} GB are free",
+        f"{how_many} matches at once; the memory that is free holds about {most:,}",
         hint="say with WITHIN how long a match may take; or run the query on Spark, or as a stream, "
         "which gives its matches away as they come",
     )

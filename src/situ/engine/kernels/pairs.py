@@ -94,7 +94,7 @@ def appended(first, second):
 
 @kernel
 def pair_search(runs, spec, order, before, work, most):
-    """All matches with an instant after `before` (one for each slot), like `match.join`, and how many.
+    """All matches with an instant after `before` (one for each slot), like `match.join`.
 
     Where room for more than `most` matches, or pairs, is needed it gives up; the last value tells that it
     did not.
@@ -115,7 +115,7 @@ def pair_search(runs, spec, order, before, work, most):
             runs, spec, parent[depth], order[depth], tested, passed, most
         )
         if not is_whole:
-            return no_matches(n), len(partner), False
+            return no_matches(n), False
         for i in range(len(offset)):
             offsets[depth, i] = offset[i] + len(partners)
         partners, sinces = appended(partners, partner), appended(sinces, since)
@@ -186,7 +186,7 @@ def pair_search(runs, spec, order, before, work, most):
             elif now > before[k]:
                 if found == capacity:
                     if 2 * capacity > most:
-                        return no_matches(n), found, False
+                        return no_matches(n), False
                     picks, slots, instants = doubled(picks, slots, instants)
                     capacity *= 2
                 for symbol in range(n):
@@ -194,7 +194,7 @@ def pair_search(runs, spec, order, before, work, most):
                 slots[found] = k
                 instants[found] = now
                 found += 1
-    return Matches(picks[:found], slots[:found], instants[:found]), found, True
+    return Matches(picks[:found], slots[:found], instants[:found]), True
 
 
 @kernel
