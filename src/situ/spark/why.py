@@ -67,7 +67,7 @@ def _ties(df: DataFrame, bound: BoundQuery, tally: Tally) -> Ties | None:
     if not n_rows:
         return None
     columns = columns_apart(df, bound, instants)
-    return Ties(bound, n_rows, Instant(max(instants), (), 0), columns=columns)
+    return Ties(bound, n_rows, Instant(min(instants), (), 0), columns=columns)
 
 
 def _added(totals: list[Any], task: WhyTask) -> Tally:
