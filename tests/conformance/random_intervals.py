@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from random import Random
+from functools import cache
+from itertools import product
+from typing import Any, NamedTuple
+from zlib import crc32
 
 import pyarrow as pa
 from hypothesis import strategies as st
 
 from conformance.patterns import pattern
-from conformance.random_patterns import Span, patterns, return_clause, return_items, spans, star
-from conformance.strategies import Example, accepted, windows
+from conformance.random_events import in_stretches, joined, scattered
+from conformance.random_patterns import (
+    Item,
+    Network,
+    Span,
+    at_share,
+    networks,
+    return_clause,
+    shares,
+    some_items,
+    spans,
+    star,
+)
+from conformance.strategies import WINDOWS, Condition, Example, Window, accepted, window_of
 from oracles.answer import partitions
 from oracles.intervals import given, instant_of
 from oracles.question import Question, Row
@@ -32,6 +47,11 @@ DEFINITIONS = [
     ("kind IN ('B', 'C')", lambda row: row["kind"] in ("B", "C")),
     ("true", lambda row: True),
 ]
+WHERE: list[Condition | None] = [
+    None,
+    None,
+    ("x IS NULL OR x > 0", lambda row: row["x"] is None or row["x"] > 0),
+]
 AGGREGATES = [
     *(
         (function, "level")
@@ -44,149 +64,221 @@ AGGREGATES = [
 ]
 
 
-@st.composite
-def interval_rows(
-    draw: st.DrawFn, max_intervals: int, has_ids: bool, per_partition: bool, has_points: bool
-) -> list[Row]:
-    """With ids (used again in other partitions) some intervals are announced, and of these some stay open."""
-    ways = ["plain", "plain", "closed", "announced", "announced", "open"] if has_ids else ["plain"]
-    lengths = [1, 2, 3, 4, 6, 9] + [0] * has_points
-    n_intervals = draw(st.integers(max_intervals // 2, max_intervals) | st.integers(0, max_intervals))
-    drawn = draw(
-        st.lists(
-            st.tuples(
-                st.sampled_from(["p", "p", "q", None]),
-                st.sampled_from("AABBCX"),
-                st.integers(0, 14),
-                st.sampled_from(lengths),
-                st.sampled_from(ways),
-                st.sampled_from([None, 1, 2, 7]),
-                st.sampled_from([None, 0.5, -2.25]),
-            ),
-            min_size=n_intervals,
-            max_size=n_intervals,
-        )
-    )
-    rows: list[Row] = []
-    for i, (k, kind, ts, length, way, level, x) in enumerate(drawn):
-        number = sum(other[0] == k for other in drawn[:i]) if per_partition else i
-        row = {"k": k, "id": None if way == "plain" else number, "kind": kind, "ts": ts}
-        if way in ("announced", "open"):
-            rows.append(row | {"te": None, "level": level, "x": x})
-        if way != "open":
-            rows.append(row | {"te": ts + length, "level": None if level is None else level + 1, "x": x})
-    return rows
-
-
-@st.composite
-def interval_examples(draw: st.DrawFn) -> Example:
-    """A query over given intervals and its rows in instant order."""
-    has_ids, widen = draw(st.booleans()), draw(st.integers(0, 3)) == 0
-    n_symbols = draw(st.sampled_from([2, 2, 3, 3, 4, 1]))
-    partition = draw(st.sampled_from([("k",), ()]))
-    rows = draw(interval_rows({1: 12, 2: 18, 3: 12, 4: 9}[n_symbols], has_ids, bool(partition), widen))
-    symbols = tuple("ABCD"[:n_symbols])
-    by_kind = n_symbols <= 3 and n_symbols > 1 and draw(st.booleans())
-    if by_kind:
-        holds = {symbol: (lambda row, symbol=symbol: row["kind"] == symbol) for symbol in symbols}
-        bounds = {}
-    else:
-        conditions = {symbol: draw(st.sampled_from(DEFINITIONS)) for symbol in symbols}
-        holds = {symbol: condition for symbol, (_, condition) in conditions.items()}
-        bounds = {symbol: draw(st.sampled_from(BOUNDS)) for symbol in symbols}
-    where = draw(st.sampled_from([None, None, ("x IS NULL OR x > 0", _has_no_negative)]))
-    question = Question(
-        symbols,
-        holds,
-        where=where and where[1],
-        at_least={symbol: least for symbol, (least, _) in bounds.items() if least is not None},
-        at_most={symbol: most for symbol, (_, most) in bounds.items() if most is not None},
-        emit=draw(st.sampled_from(["EARLY", "EARLY", "FINAL"])),
-        partition=partition,
-        time="ts",
-        ending="te",
-        id_by="id" if has_ids else None,
-        widen_points=widen,
-    )
-    rows.sort(key=lambda row: instant_of(row, question))
-    written = draw(patterns(draw(interval_witnesses(rows, question)), followed=False))
-    constraints, met = pattern(written)
-    symbols = met if by_kind else symbols  # SEM 6.2: in order of first mention
-    items = draw(return_items(symbols, AGGREGATES))
-    question = replace(question, symbols=symbols, constraints=constraints, items=items or star(symbols))
-    question = replace(question, within=draw(windows(rows, question)))
-    clauses = [
-        "FROM INTERVALS t STARTING ts ENDING te",
-        "SYMBOL BY kind" if by_kind else "",
-        "ID BY id" if has_ids else "",
-        f"WHERE {where[0]}" if where else "",
-        "PARTITION BY k" if question.partition else "",
-        ""
-        if by_kind
-        else "DEFINE " + ", ".join(f"{s} AS {conditions[s][0]}{SPELLED[bounds[s]]}" for s in symbols),
-        f"PATTERN {written}" if written else "",
-        "" if question.within is None else f"WITHIN {question.within}",
-        f"EMIT {question.emit}",
-        return_clause(items),
-    ]
-    return accepted(Example("\n".join(filter(None, clauses)), question, rows, SCHEMA))
-
-
-def _has_no_negative(row: Row) -> bool:
-    return row["x"] is None or row["x"] > 0
-
-
-SPELLED = {
+Bounds = tuple[int | None, int | None]
+SPELLED: dict[Bounds, str] = {
     (None, None): "",
     (0, None): " AT LEAST 0",
     (2, None): " AT LEAST 2",
     (4, None): " AT LEAST 4",
     (None, 3): " AT MOST 3",
 }
-BOUNDS = [(None, None)] * 6 + list(SPELLED)
+BOUNDS: list[Bounds] = [(None, None)] * 5 + [(None, 3), *SPELLED, (None, 3)]
+
+
+class Way(NamedTuple):
+    """How an interval is told of, how long it is, and the numbers in its rows."""
+
+    told: str
+    length: int
+    level: int | None
+    x: float | None
+
+
+WAYS = product(
+    ["plain", "plain", "closed", "announced", "announced", "open"],
+    [1, 2, 3, 4, 6, 9, 0],
+    [None, 1, 2, 7],
+    [None, 0.5, -2.25],
+)
+ELEMENTS = st.tuples(
+    scattered(product(["p", "p", "q", None], "AABBCX")),
+    st.sampled_from(range(15)),
+    scattered(Way(*way) for way in WAYS),
+)
+TABLES = {size: in_stretches(ELEMENTS, size) for size in (9, 12, 18)}
+
+
+def interval_rows(drawn: list[tuple[Any, ...]], question: Question) -> list[Row]:
+    """With ids (used again in other partitions) some intervals are announced, and of these some stay open."""
+    rows: list[Row] = []
+    for i, ((k, kind), ts, way) in enumerate(drawn):
+        told = way.told if question.id_by else "plain"
+        length = way.length or int(not question.widen_points)
+        number = sum(other[0][0] == k for other in drawn[:i]) if question.partition else i
+        row = {"k": k, "id": None if told == "plain" else number, "kind": kind, "ts": ts}
+        if told in ("announced", "open"):
+            rows.append(row | {"te": None, "level": way.level, "x": way.x})
+        if told != "open":
+            later = None if way.level is None else way.level + 1
+            rows.append(row | {"te": ts + length, "level": later, "x": way.x})
+    return in_instant_order(rows, question)
+
+
+class Draft(NamedTuple):
+    """A query, but for what it takes from the rows it is asked of: see `strategies.Draft`."""
+
+    by_kind: bool
+    conditions: tuple[Condition, ...]
+    bounds: tuple[Bounds, ...]
+    where: Condition | None
+    has_ids: bool
+    widens: bool
+    partition: tuple[str, ...]
+    network: Network
+    share: int  # which partition witnesses are taken from
+    chosen: tuple[int, ...]  # which of its intervals, by symbol
+    made_up: tuple[Span, ...]
+    items: tuple[Item, ...]
+    emit: str
+    window: Window
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return tuple("ABCD"[: len(self.conditions)])
+
+    def question(self) -> Question:
+        if self.by_kind:
+            holds = {symbol: (lambda row, symbol=symbol: row["kind"] == symbol) for symbol in self.symbols}
+            bounds: dict[str, Bounds] = {}
+        else:
+            holds = {symbol: holds for symbol, (_, holds) in zip(self.symbols, self.conditions, strict=True)}
+            bounds = dict(zip(self.symbols, self.bounds, strict=True))
+        return Question(
+            self.symbols,
+            holds,
+            where=self.where and self.where[1],
+            at_least={symbol: least for symbol, (least, _) in bounds.items() if least is not None},
+            at_most={symbol: most for symbol, (_, most) in bounds.items() if most is not None},
+            emit=self.emit,
+            partition=self.partition,
+            time="ts",
+            ending="te",
+            id_by="id" if self.has_ids else None,
+            widen_points=self.widens,
+        )
+
+    def about(self, rows: list[Row]) -> tuple[str, Question]:
+        """The query as text and as a question."""
+        question = self.question()
+        written = self.network.written(self.witnesses(rows, question))
+        constraints, met = pattern(written)
+        symbols = met if self.by_kind else self.symbols  # SEM 6.2: in order of first mention
+        items = self.items and star(symbols) + self.items[2 * len(symbols) :]
+        question = replace(question, symbols=symbols, constraints=constraints, items=items or star(symbols))
+        question = replace(question, within=window_of(self.window, rows, question))
+        return self.text(written, items, question.within), question
+
+    def witnesses(self, rows: list[Row], question: Question) -> dict[str, Span]:
+        """One interval of the data per symbol, of a partition that has all; made up where there is none."""
+        parts = [given(part, question) for _, part in partitions(rows, question)]
+        complete = [found for found in parts if all(found.values())]
+        if not complete:
+            return dict(zip(self.symbols, self.made_up, strict=True))
+        found = at_share(complete, self.share)
+        picked = [
+            at_share(found[symbol], share) for symbol, share in zip(self.symbols, self.chosen, strict=True)
+        ]
+        spans_of = [(one.ts, 30 if one.te is None else one.te) for one in picked]
+        return dict(zip(self.symbols, spans_of, strict=True))
+
+    def text(self, written: str, items: tuple[Item, ...], within: int | None) -> str:
+        defined = (
+            f"{symbol} AS {condition}{SPELLED[bounds]}"
+            for symbol, (condition, _), bounds in zip(self.symbols, self.conditions, self.bounds, strict=True)
+        )
+        clauses = [
+            "FROM INTERVALS t STARTING ts ENDING te",
+            "SYMBOL BY kind" if self.by_kind else "",
+            "ID BY id" if self.has_ids else "",
+            f"WHERE {self.where[0]}" if self.where else "",
+            "PARTITION BY k" if self.partition else "",
+            "" if self.by_kind else "DEFINE " + ", ".join(defined),
+            f"PATTERN {written}" if written else "",
+            "" if within is None else f"WITHIN {within}",
+            f"EMIT {self.emit}",
+            return_clause(items),
+        ]
+        return "\n".join(filter(None, clauses))
+
+
+@cache
+def interval_drafts(n_symbols: int) -> st.SearchStrategy[Draft]:
+    return st.builds(
+        Draft,
+        by_kind=st.booleans() if n_symbols in (2, 3) else st.just(False),
+        conditions=st.tuples(*[st.sampled_from(DEFINITIONS)] * n_symbols),
+        bounds=st.tuples(*[st.sampled_from(BOUNDS)] * n_symbols),
+        where=st.sampled_from(WHERE),
+        has_ids=st.booleans(),
+        widens=st.sampled_from([False] * 3 + [True]),
+        partition=st.sampled_from([(), ("k",)]),
+        network=networks(n_symbols, followed=False),
+        share=shares,
+        chosen=st.tuples(*[shares] * n_symbols),
+        made_up=st.tuples(*[spans] * n_symbols),
+        items=some_items(tuple("ABCD"[:n_symbols]), AGGREGATES),
+        emit=st.sampled_from(["EARLY", "FINAL", "EARLY"]),
+        window=WINDOWS,
+    )
 
 
 @st.composite
-def interval_witnesses(draw: st.DrawFn, rows: list[Row], question: Question) -> dict[str, Span]:
-    """One interval of the data per symbol, of one partition; made up where one is missing."""
-    parts = [part for _, part in partitions(rows, question)] or [[]]
-    found = given(draw(st.sampled_from(parts)), question)
-    if not all(found.values()):
-        return {symbol: draw(spans()) for symbol in question.symbols}
-    chosen = {symbol: draw(st.sampled_from(situations)) for symbol, situations in found.items()}
-    return {symbol: (one.ts, 30 if one.te is None else one.te) for symbol, one in chosen.items()}
+def interval_examples(draw: st.DrawFn) -> Example:
+    """A query over given intervals and its rows in instant order."""
+    n_symbols = draw(N_SYMBOLS)
+    draft = draw(interval_drafts(n_symbols))
+    rows = interval_rows(draw(TABLES[{1: 12, 2: 18, 3: 12, 4: 9}[n_symbols]]), draft.question())
+    return accepted(Example(*draft.about(rows), rows, SCHEMA))
+
+
+N_SYMBOLS = st.sampled_from([1, 2, 2, 3, 3, 4])
+
+
+class Life(NamedTuple):
+    k: str
+    kind: str
+    gap: int  # how long after the one before it begins
+    told: str
+    length: int
+    x: float | None
+
+
+LIVES = product(
+    "ppq", "AAB", [2, 0, 1, 4], ["closed"] * 4 + ["announced"] * 5 + ["open"], [1, 2, 5, 9, 30], [None, 1.5]
+)
+CROWDS = in_stretches(st.lists(scattered(Life(*life) for life in LIVES), min_size=1, max_size=12), 20).map(
+    joined
+)
+PAIRS = networks(2, followed=False)
 
 
 @st.composite
 def interval_crowds(draw: st.DrawFn) -> Example:
     """A long life with a window, so that intervals are forgotten, some of them before they close."""
-    random = Random(draw(st.integers(0, 10**6)))
-    rows: list[Row] = []
-    for number in range(draw(st.sampled_from([60, 150]))):
-        ts = number * 2 + random.randrange(8)
-        row = {"k": random.choice(["p", "p", "q"]), "id": number, "kind": random.choice("AAB"), "ts": ts}
-        row |= {"level": number % 7, "x": random.choice([None, 1.5])}
-        if random.random() < 0.5:
-            rows.append(row | {"te": None})
-        if random.random() < 0.9:
-            rows.append(row | {"te": ts + random.choice([1, 2, 5, 9, 30])})
+    written = draw(PAIRS).written({symbol: draw(spans) for symbol in "AB"})
+    constraints, symbols = pattern(written)
+    items = (*star(symbols), ("value", "A", "level"), ("value", "B", "level"))
     question = Question(
-        ("A", "B"),
+        symbols,
         {kind: (lambda row, kind=kind: row["kind"] == kind) for kind in "AB"},
-        constraints={},
+        constraints=constraints,
         within=draw(st.integers(2, 15)),
         emit=draw(st.sampled_from(["EARLY", "FINAL"])),
-        items=(*star(("A", "B")), ("value", "A", "level"), ("value", "B", "level")),
+        items=items,
         partition=draw(st.sampled_from([("k",), ()])),
         time="ts",
         ending="te",
         id_by="id",
     )
-    rows.sort(key=lambda row: instant_of(row, question))
-    written = draw(patterns({symbol: draw(spans()) for symbol in "AB"}, followed=False))
-    constraints, symbols = pattern(written)
-    items = (*star(symbols), ("value", "A", "level"), ("value", "B", "level"))
-    question = replace(question, constraints=constraints, symbols=symbols, items=items)
+    rows: list[Row] = []
+    ts = 0
+    for number, life in enumerate(draw(CROWDS)):
+        ts += life.gap
+        row = {"k": life.k, "id": number, "kind": life.kind, "ts": ts, "level": number % 7, "x": life.x}
+        if life.told != "closed":
+            rows.append(row | {"te": None})
+        if life.told != "open":
+            rows.append(row | {"te": ts + life.length})
     text = "\n".join(
         [
             "FROM INTERVALS t SYMBOL BY kind STARTING ts ENDING te ID BY id",
@@ -195,10 +287,13 @@ def interval_crowds(draw: st.DrawFn) -> Example:
             return_clause(items),
         ]
     )
-    return accepted(Example(text, question, rows, SCHEMA))
+    return accepted(Example(text, question, in_instant_order(rows, question), SCHEMA))
+
+
+def in_instant_order(rows: list[Row], question: Question) -> list[Row]:
+    return sorted(rows, key=lambda row: instant_of(row, question))
 
 
 def shuffled(rows: list[Row], seed: int) -> list[Row]:
-    mixed = list(rows)
-    Random(seed).shuffle(mixed)
-    return mixed
+    """As they are for 0, else by what each holds: a row that goes leaves the others in their order."""
+    return sorted(rows, key=lambda row: crc32(repr((seed, row)).encode())) if seed else list(rows)

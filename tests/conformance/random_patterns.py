@@ -1,12 +1,16 @@
 """Random PATTERN and RETURN clauses.
 
-A pattern is drawn around witness intervals, one per symbol, that satisfy every constraint: so it always
-compiles, and where the witnesses are situations of the data it nearly always matches something.
+A pattern is written around witness intervals, one per symbol, that satisfy every constraint: so it always
+compiles, and where the witnesses are situations of the data it nearly always matches something. What is
+drawn does not depend on the witnesses: when a row is taken from an example, the rest of it stays as drawn.
 """
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from collections.abc import Sequence
+from functools import cache
+from itertools import combinations, pairwise, product
+from typing import NamedTuple, TypeVar
 
 from hypothesis import strategies as st
 
@@ -15,54 +19,113 @@ from oracles.relations import ALLEN, allen
 
 Span = tuple[int, int]
 Item = tuple[str, str, str | None]
+T = TypeVar("T")
+
+WHOLE = 1000
+shares = st.sampled_from(range(WHOLE))  # how far into a list that is not known yet, in thousandths
+spans = st.sampled_from([(ts, ts + length) for ts in range(7) for length in range(1, 6)])
 
 
-@st.composite
-def spans(draw: st.DrawFn) -> Span:
-    ts = draw(st.integers(0, 6))
-    return ts, ts + draw(st.integers(1, 5))
+def at_share(items: Sequence[T], share: int) -> T:
+    """The item that is this far into the list: items taken from elsewhere in it change little."""
+    return items[share * len(items) // WHOLE]
 
 
-@st.composite
-def patterns(draw: st.DrawFn, witness: dict[str, Span], followed: bool = True) -> str:
-    """PATTERN text over a chain, star, clique or tree of the symbols; empty for one symbol."""
-    symbols = tuple(witness)
-    pairs = {
-        "chain": list(pairwise(symbols)),
-        "star": [(symbols[0], symbol) for symbol in symbols[1:]],
-        "clique": list(combinations(symbols, 2)),
-        "tree": [(symbols[draw(st.integers(0, i - 1))], symbols[i]) for i in range(1, len(symbols))],
-    }[draw(st.sampled_from(["chain", "star", "clique", "tree"]))]
-    return " AND ".join(draw(constraint(pair, witness, followed)) for pair in pairs)
+class Form(NamedTuple):
+    """How a constraint between two symbols is written."""
+
+    by_endpoints: bool
+    is_turned: bool  # B to A rather than A to B
+    follows: bool  # `followed-by` rather than `before`
+    ends: tuple[int, int]  # ts (0) or te (1) of each, in endpoint form
+    sign: int  # which of the two or three comparisons that hold
 
 
-@st.composite
-def constraint(draw: st.DrawFn, pair: tuple[str, str], witness: dict[str, Span], followed: bool) -> str:
-    """One constraint that the witnesses satisfy, by names or by endpoints, in either direction."""
-    a, b = pair if draw(st.booleans()) else pair[::-1]
-    if draw(st.integers(0, 5)) == 0:
-        left, right = draw(st.tuples(st.integers(0, 1), st.integers(0, 1)))
+# What varies fastest is drawn evenly: Hypothesis prefers the beginning of a list.
+FORMS = [
+    Form(by_endpoints, is_turned, follows, ends, sign)
+    for sign, ends, follows, is_turned, by_endpoints in product(
+        range(6), product([0, 1], repeat=2), [False, False, True], [False, True], [False] * 3 + [True]
+    )
+]
+Link = tuple[Form, list[str]]  # a constraint but for what the witnesses decide: other relations allowed
+
+
+def link(followed: bool) -> st.SearchStrategy[Link]:
+    names = st.sampled_from([*ALLEN, "followed-by", "follows"] if followed else ALLEN)
+    few = {size: st.lists(names, max_size=size) for size in (0, 3, 8)}
+    forms = [form for form in FORMS if followed or not form.follows]
+    return st.tuples(st.sampled_from(forms), st.sampled_from([0, 0, 3, 8]).flatmap(few.__getitem__))
+
+
+LINKS = {followed: link(followed) for followed in (True, False)}
+
+
+class Network(NamedTuple):
+    """Constraints over a chain, star, clique or tree of the symbols."""
+
+    shape: str
+    earlier: list[int]  # in a tree: which of the symbols before it one is joined to, as a share
+    links: list[Link]
+
+    def pairs(self, symbols: tuple[str, ...]) -> list[tuple[str, str]]:
+        if self.shape == "chain":
+            return list(pairwise(symbols))
+        if self.shape == "star":
+            return [(symbols[0], symbol) for symbol in symbols[1:]]
+        if self.shape == "clique":
+            return list(combinations(symbols, 2))
+        return [(at_share(symbols[:i], self.earlier[i]), symbols[i]) for i in range(1, len(symbols))]
+
+    def written(self, witness: dict[str, Span]) -> str:
+        """PATTERN without its keyword, such that the witnesses satisfy it; empty for one symbol."""
+        pairs = self.pairs(tuple(witness))
+        return " AND ".join(
+            constraint(link, *pair, witness) for link, pair in zip(self.links, pairs, strict=True)
+        )
+
+
+@cache
+def networks(n_symbols: int, followed: bool = True) -> st.SearchStrategy[Network]:
+    """As many links as the shape needs for so many symbols."""
+    n_links = {"chain": n_symbols - 1, "star": n_symbols - 1, "clique": n_symbols * (n_symbols - 1) // 2}
+
+    def of_shape(shape: str) -> st.SearchStrategy[Network]:
+        n = n_links.get(shape, n_symbols - 1)
+        return st.builds(
+            Network,
+            shape=st.just(shape),
+            earlier=st.tuples(*[shares] * (n_symbols if shape == "tree" else 0)),
+            links=st.tuples(*[LINKS[followed]] * n),
+        )
+
+    shapes = {shape: of_shape(shape) for shape in ("chain", "star", "clique", "tree")}
+    return st.sampled_from(list(shapes)).flatmap(shapes.__getitem__)
+
+
+def constraint(link: Link, first: str, second: str, witness: dict[str, Span]) -> str:
+    """By names or by endpoints, in either direction."""
+    form, others = link
+    a, b = (second, first) if form.is_turned else (first, second)
+    if form.by_endpoints:
+        left, right = form.ends
         signs = [sign for sign, holds in COMPARISONS.items() if holds(witness[a][left], witness[b][right])]
-        return f"{a}.{('ts', 'te')[left]} {draw(st.sampled_from(signs))} {b}.{('ts', 'te')[right]}"
+        return f"{a}.{('ts', 'te')[left]} {signs[form.sign % len(signs)]} {b}.{('ts', 'te')[right]}"
     holding = allen(*witness[a], *witness[b])
-    if followed and holding in ("before", "after") and draw(st.integers(0, 2)) == 0:
-        holding = {"before": "followed-by", "after": "follows"}[holding]
-    pool = [*ALLEN, "followed-by", "follows"] if followed else ALLEN
-    others = draw(st.lists(st.sampled_from(pool), max_size=draw(st.sampled_from([0, 0, 3, 8]))))
+    if form.follows:
+        holding = {"before": "followed-by", "after": "follows"}.get(holding, holding)
     return f"{a} {';'.join(dict.fromkeys([*others, holding]))} {b}"
 
 
-@st.composite
-def return_items(
-    draw: st.DrawFn, symbols: tuple[str, ...], aggregates: list[tuple[str, str | None]]
-) -> tuple[Item, ...]:
+def some_items(
+    symbols: tuple[str, ...], aggregates: Sequence[tuple[str, str | None]]
+) -> st.SearchStrategy[tuple[Item, ...]]:
     """Nothing (so RETURN is left out), or some aggregates beside every endpoint."""
-    if draw(st.integers(0, 2)) == 0:
-        return ()
-    chosen = draw(
-        st.lists(st.tuples(st.sampled_from(aggregates), st.sampled_from(symbols)), max_size=5, unique=True)
+    pairs = st.tuples(st.sampled_from(aggregates), st.sampled_from(symbols))
+    items = st.lists(pairs, max_size=5, unique=True).map(
+        lambda chosen: star(symbols) + tuple((name, symbol, column) for (name, column), symbol in chosen)
     )
-    return star(symbols) + tuple((function, symbol, attribute) for (function, attribute), symbol in chosen)
+    return st.sampled_from([st.just(()), items, items]).flatmap(lambda chosen: chosen)
 
 
 def star(symbols: tuple[str, ...]) -> tuple[Item, ...]:

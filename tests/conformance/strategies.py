@@ -1,11 +1,12 @@
-"""Random event tables and random queries over them, as text and as the oracles' neutral question."""
+"""Random queries over random tables of events, as text and as the oracles' neutral question."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
-from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from hypothesis import reject
@@ -13,7 +14,19 @@ from hypothesis import strategies as st
 
 import situ
 from conformance.patterns import pattern
-from conformance.random_patterns import Span, patterns, return_clause, return_items, spans, star
+from conformance.random_events import SCHEMA, crowd_rows, event_rows
+from conformance.random_patterns import (
+    Item,
+    Network,
+    Span,
+    at_share,
+    networks,
+    return_clause,
+    shares,
+    some_items,
+    spans,
+    star,
+)
 from oracles.answer import answer, matches_of, partitions, situations_of
 from oracles.derive import Situation, in_order
 from oracles.question import Question, Row
@@ -22,17 +35,6 @@ from situ.errors import InconsistentPatternError, WindowTooShortError
 from situ.language.binder import bind
 
 NAMES = "ABCDEF"
-SCHEMA = pa.schema(
-    [
-        ("k", pa.string()),
-        ("t", pa.int64()),
-        ("seq", pa.int64()),
-        *((name, pa.bool_()) for name in "abcd"),
-        ("x", pa.float64()),
-        ("n", pa.int64()),
-        ("s", pa.string()),
-    ]
-)
 
 
 def negated(holds):
@@ -109,128 +111,137 @@ def accepted(example: Example) -> Example:
     return reject()
 
 
-@st.composite
-def event_rows(draw: st.DrawFn, max_events: int = 36, ties: bool | None = None) -> list[Row]:
-    """Rows in time order: up to four partitions (one may be the null key), gaps, ties where asked for."""
-    keys = draw(st.sampled_from([["p"], ["p"], ["p"], ["p", "q"], ["p", None], ["p", "q", "r", None]]))
-    ties = draw(st.booleans()) if ties is None else ties
-    n_events = draw(st.integers(max_events // 2, max_events) | st.integers(0, max_events))
-    steps = draw(
-        st.lists(
-            st.tuples(
-                st.integers(0, len(keys) - 1),
-                st.sampled_from([1, 1, 1, 0, 2, 3, 6]),  # time since the last row
-                st.sampled_from(
-                    [0, 0, 1, 2, 4, 8, 1, 2, 4, 8, 3, 5, 10, 12, 15]
-                ),  # which of a, b, c, d change
-                st.sampled_from([0] * 16 + [1, 2, 4, 8]),  # which of them are null
-                st.sampled_from([None, 0.5, 1.25, 2.5, 3.0, -4.75]),
-                st.sampled_from([None, 0, 1, 2, -3, 40]),
-            ),
-            min_size=n_events,
-            max_size=n_events,
-        )
-    )
-    rows: list[Row] = []
-    clock, masks = draw(st.sampled_from([0, 0, -5, 1000])), [draw(st.integers(0, 15)) for _ in keys]
-    for i, (key, gap, flips, nulls, x, n) in enumerate(steps):
-        clock += gap if ties else max(gap, 1)
-        masks[key] ^= flips
-        booleans = {
-            name: None if nulls >> bit & 1 else bool(masks[key] >> bit & 1) for bit, name in enumerate("abcd")
-        }
-        order = {"k": keys[key], "t": clock, "seq": i * 7919 % 1009}  # unique, and not in input order
-        rows.append(order | booleans | {"x": x, "n": n, "s": None if n is None else f"v{n % 3}"})
-    return rows
+WHERE = [None, None, None, ("c OR NOT b", negated(both(negated(C), B)))]
+PARTITIONS = [("k",), ("k",), ("k",), (), (), ("k", "d"), ("n",), ("s", "x")]
+Condition = tuple[str, Callable[[Row], bool | None]]
+Derived = list[tuple[list[Row], dict[str, list[Situation]]]]  # events and situations of each partition
 
 
-@st.composite
-def questions(draw: st.DrawFn, rows: list[Row], n_symbols: int) -> tuple[str, Question]:
-    """A query over these rows, as text and as a question."""
-    symbols = tuple(NAMES[:n_symbols])
-    pool = st.sampled_from(draw(st.sampled_from([PLAIN, ANY])))
-    conditions = {symbol: draw(pool) for symbol in symbols}
-    where = draw(st.sampled_from([None, None, None, ("c OR NOT b", negated(both(negated(C), B)))]))
-    partition = draw(st.sampled_from([("k",), ("k",), ("k",), (), (), ("k", "d"), ("n",), ("s", "x")]))
-    ties = draw(st.sampled_from([(), (), ("seq",), ("s", "seq")]))
-    holds = {symbol: condition for symbol, (_, condition) in conditions.items()}
-    question = Question(symbols, holds, where=where and where[1], partition=partition, ties=ties)
-    written = draw(patterns(draw(witnesses(rows, question))))
-    bounds = {symbol: draw(durations(symbol, rows, question)) for symbol in symbols}
-    items = draw(return_items(symbols, AGGREGATES))
-    question = replace(
-        question,
-        constraints=pattern(written)[0],
-        at_least={symbol: least for symbol, (least, _) in bounds.items() if least},
-        at_most={symbol: most for symbol, (_, most) in bounds.items() if most is not None},
-        emit=draw(st.sampled_from(["EARLY", "EARLY", "FINAL"])),
-        items=items or star(symbols),
-    )
-    question = replace(question, within=draw(windows(rows, question)))
-    defined = (f"{symbol} AS {bounded(text, *bounds[symbol])}" for symbol, (text, _) in conditions.items())
-    clauses = [
-        "FROM events" + (f" WHERE {where[0]}" if where else ""),
-        "PARTITION BY " + ", ".join(partition) if partition else "",
-        "ORDER BY " + ", ".join(("t", *ties)),
-        "DEFINE " + ", ".join(defined),
-        f"PATTERN {written}" if written else "",
-        "" if question.within is None else f"WITHIN {question.within}",
-        f"EMIT {question.emit}",
-        return_clause(items),
-    ]
-    return "\n".join(filter(None, clauses)), question
+class Witnesses(NamedTuple):
+    """Which situations a pattern is written around, and what to take where one is missing."""
+
+    partition: int
+    centre: int
+    nearest: int  # a digit of base 3 for each symbol
+    later: int  # how long after the last event one that is open ends
+    made_up: tuple[Span, ...]
+
+    def among(self, derived: Derived, symbols: tuple[str, ...]) -> dict[str, Span]:
+        """One situation per symbol, of a partition that has all, near each other; else made up."""
+        complete = [(events, found) for events, found in derived if all(found.values())]
+        if not complete:
+            return dict(zip(symbols, self.made_up, strict=True))
+        events, found = at_share(complete, self.partition)
+        centre = at_share(events, self.centre)["t"]
+        chosen = {}
+        for i, symbol in enumerate(symbols):
+            by_distance = sorted(found[symbol], key=lambda situation: abs(situation.ts - centre))[:3]
+            one = by_distance[self.nearest // 3**i % len(by_distance)]
+            chosen[symbol] = (one.ts, events[-1]["t"] + self.later if one.te is None else one.te)
+        return chosen
 
 
-@st.composite
-def witnesses(draw: st.DrawFn, rows: list[Row], question: Question) -> dict[str, Span]:
-    """One situation per symbol, of one partition, near each other; made up where one is missing."""
-    parts = [part for _, part in partitions(rows, question)]
-    found: dict[str, list[Situation]] = {}
-    if parts:
-        events = in_order(draw(st.sampled_from(parts)), question.time, question.ties)
-        found = situations_of(events, question)
-    if not found or not all(found.values()):
-        return {symbol: draw(spans()) for symbol in question.symbols}
-    centre = draw(st.sampled_from([event[question.time] for event in events]))
-    chosen = {}
-    for symbol, situations in found.items():
-        by_distance = sorted(situations, key=lambda situation: abs(situation.ts - centre))
-        one = draw(st.sampled_from(by_distance[:3]))
-        later = events[-1][question.time] + draw(st.integers(1, 2))  # some end for one that is open
-        chosen[symbol] = (one.ts, later if one.te is None else one.te)
-    return chosen
+class Limit(NamedTuple):
+    """What bounds a duration: two lengths, each at or next to what some situation lasts."""
+
+    kind: str  # none, least, most, both
+    shares: tuple[int, int] = (0, 0)
+    offsets: tuple[int, int] = (0, 0)
+
+    def among(self, situations: list[Situation]) -> tuple[int, int | None]:
+        """(at least, at most), which is (0, None) for none."""
+        lengths = sorted({one.te - one.ts for one in situations if one.te is not None}) or [3]
+        ends = [
+            at_share(lengths, share) + offset for share, offset in zip(self.shares, self.offsets, strict=True)
+        ]
+        least = min(ends) if self.kind in ("least", "both") else 0
+        return least, max(ends) if self.kind in ("most", "both") else None
 
 
-@st.composite
-def durations(draw: st.DrawFn, symbol: str, rows: list[Row], question: Question) -> tuple[int, int | None]:
-    """(at least, at most), mostly none, which is (0, None); else at or next to what some situation lasts."""
-    kind = draw(st.sampled_from(["none"] * 4 * len(question.symbols) + ["least", "most", "both"]))
-    if kind == "none":
-        return 0, None
-    lengths = {
-        one.te - one.ts
-        for _, part in partitions(rows, question)
-        for one in situations_of(in_order(part, question.time, question.ties), question)[symbol]
-        if one.te is not None
-    }
-    near = st.sampled_from(sorted(lengths) or [3]).flatmap(lambda length: st.integers(length - 1, length + 1))
-    first, second = draw(near), draw(near)
-    least = min(first, second) if kind in ("least", "both") else 0
-    return least, max(first, second) if kind in ("most", "both") else None
+Window = tuple[int, int] | None
+SOME_WINDOW = st.tuples(shares, st.sampled_from([0, 0, 0, -1, 1, 5]))
+WINDOWS: st.SearchStrategy[Window] = st.sampled_from(
+    [st.none(), SOME_WINDOW, SOME_WINDOW, SOME_WINDOW]
+).flatmap(lambda chosen: chosen)
 
 
-@st.composite
-def windows(draw: st.DrawFn, rows: list[Row], question: Question) -> int | None:
+def window_of(drawn: Window, rows: list[Row], question: Question) -> int | None:
     """None, or a window at or next to what some match needs; never shorter than a minimum (it is refused)."""
-    if draw(st.booleans()):
+    if drawn is None:
         return None
     needed = {
         at - min(situation.ts for situation in chosen.values())
         for _, part in partitions(rows, question)
         for chosen, at in matches_of(part, question)
     }
-    window = draw(st.sampled_from(sorted(needed) or [5])) + draw(st.sampled_from([0, 0, 0, -1, 1, 5]))
-    return max(window, 0, *question.at_least.values())
+    share, offset = drawn
+    return max(at_share(sorted(needed) or [5], share) + offset, 0, *question.at_least.values())
+
+
+class Draft(NamedTuple):
+    """A query, but for what it takes from the rows it is asked of: relations, durations and a window.
+
+    Nothing is drawn once the rows are known, so that a row can go without anything else being drawn anew.
+    """
+
+    conditions: tuple[Condition, ...]
+    where: Condition | None
+    partition: tuple[str, ...]
+    ties: tuple[str, ...]
+    network: Network
+    witnesses: Witnesses
+    limits: tuple[Limit, ...]
+    items: tuple[Item, ...]
+    emit: str
+    window: Window
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return tuple(NAMES[: len(self.conditions)])
+
+    def about(self, rows: list[Row]) -> tuple[str, Question]:
+        """The query as text and as a question."""
+        holds = {symbol: holds for symbol, (_, holds) in zip(self.symbols, self.conditions, strict=True)}
+        where = self.where and self.where[1]
+        question = Question(self.symbols, holds, where=where, partition=self.partition, ties=self.ties)
+        derived = derive(rows, question)
+        written = self.network.written(self.witnesses.among(derived, self.symbols))
+        bounds = {
+            symbol: limit.among([one for _, found in derived for one in found[symbol]])
+            for symbol, limit in zip(self.symbols, self.limits, strict=True)
+        }
+        question = replace(
+            question,
+            constraints=pattern(written)[0],
+            at_least={symbol: least for symbol, (least, _) in bounds.items() if least},
+            at_most={symbol: most for symbol, (_, most) in bounds.items() if most is not None},
+            emit=self.emit,
+            items=self.items or star(self.symbols),
+        )
+        question = replace(question, within=window_of(self.window, rows, question))
+        return self.text(written, bounds, question.within), question
+
+    def text(self, written: str, bounds: dict[str, tuple[int, int | None]], within: int | None) -> str:
+        defined = (
+            f"{symbol} AS {bounded(text, *bounds[symbol])}"
+            for symbol, (text, _) in zip(self.symbols, self.conditions, strict=True)
+        )
+        clauses = [
+            "FROM events" + (f" WHERE {self.where[0]}" if self.where else ""),
+            "PARTITION BY " + ", ".join(self.partition) if self.partition else "",
+            "ORDER BY " + ", ".join(("t", *self.ties)),
+            "DEFINE " + ", ".join(defined),
+            f"PATTERN {written}" if written else "",
+            "" if within is None else f"WITHIN {within}",
+            f"EMIT {self.emit}",
+            return_clause(self.items),
+        ]
+        return "\n".join(filter(None, clauses))
+
+
+def derive(rows: list[Row], question: Question) -> Derived:
+    parts = [in_order(part, question.time, question.ties) for _, part in partitions(rows, question)]
+    return [(events, situations_of(events, question)) for events in parts]
 
 
 def bounded(condition: str, least: int, most: int | None) -> str:
@@ -242,15 +253,52 @@ def bounded(condition: str, least: int, most: int | None) -> str:
     return f"{condition} AT LEAST {least}" if least else condition
 
 
+@cache
+def drafts(n_symbols: int) -> st.SearchStrategy[Draft]:
+    """Built once: what is put together anew for every example takes longer than the drawing."""
+    symbols = tuple(NAMES[:n_symbols])
+    pools = [st.tuples(*[st.sampled_from(pool)] * n_symbols) for pool in (PLAIN, ANY)]
+    some_limit = st.builds(
+        Limit,
+        st.sampled_from(["least", "most", "both"]),
+        st.tuples(shares, shares),
+        st.tuples(st.integers(-1, 1), st.integers(-1, 1)),
+    )
+    seldom = st.sampled_from([st.just(Limit("none"))] * 4 * n_symbols + [some_limit] * 3)
+    return st.builds(
+        Draft,
+        conditions=st.sampled_from(pools).flatmap(lambda chosen: chosen),
+        where=st.sampled_from(WHERE),
+        partition=st.sampled_from(PARTITIONS),
+        ties=st.sampled_from([(), (), ("seq",), ("s", "seq")]),
+        network=networks(n_symbols),
+        witnesses=st.builds(
+            Witnesses,
+            partition=shares,
+            centre=shares,
+            nearest=st.sampled_from(range(3**n_symbols)),
+            later=st.integers(1, 2),
+            made_up=st.tuples(*[spans] * n_symbols),
+        ),
+        limits=st.tuples(*[seldom.flatmap(lambda chosen: chosen)] * n_symbols),
+        items=some_items(symbols, AGGREGATES),
+        emit=st.sampled_from(["EARLY", "FINAL", "EARLY"]),
+        window=WINDOWS,
+    )
+
+
+MOST_ROWS = {1: 40, 2: 60, 3: 45, 4: 40, 5: 36, 6: 30}  # the oracles try everything
+
+
 @st.composite
 def examples(draw: st.DrawFn, shuffled: bool = False, max_symbols: int = 6) -> Example:
-    """A table and a query for it; more symbols come with fewer events, as the oracles try everything."""
-    n_symbols = min(draw(st.sampled_from([2, 2, 3, 3, 4, 5, 6, 1])), max_symbols)
-    rows = draw(event_rows({1: 40, 2: 60, 3: 45, 4: 40, 5: 36, 6: 30}[n_symbols]))
-    text, question = draw(questions(rows, n_symbols))
-    if shuffled and draw(st.booleans()):
-        Random(draw(st.integers(0, 99))).shuffle(rows)
-    return accepted(Example(text, question, rows))
+    """A table and a query for it."""
+    n_symbols = min(draw(N_SYMBOLS), max_symbols)
+    draft, rows = draw(drafts(n_symbols)), draw(event_rows(MOST_ROWS[n_symbols], shuffled))
+    return accepted(Example(*draft.about(rows), rows))
+
+
+N_SYMBOLS = st.sampled_from([1, 2, 2, 3, 3, 4, 5, 6])
 
 
 @st.composite
@@ -260,9 +308,13 @@ def cuts(draw: st.DrawFn, rows: list[Row], between_ties: bool) -> list[list[Row]
     if draw(st.integers(0, 3)) == 0:
         chosen = positions  # as small as can be
     else:
-        chosen = sorted(draw(st.sets(st.sampled_from(positions), max_size=6))) if positions else []
+        drawn = draw(BORDERS)
+        chosen = sorted({at_share(positions, share) for share in drawn}) if positions else []
     edges = [0, *chosen, len(rows)]
     return [rows[i:j] for i, j in pairwise(edges)]
+
+
+BORDERS = st.sets(shares, max_size=6)
 
 
 def bounded_by_window(example: Example, within: int) -> Example:
@@ -276,18 +328,12 @@ def bounded_by_window(example: Example, within: int) -> Example:
 
 @st.composite
 def crowds(draw: st.DrawFn) -> Example:
-    """Many partitions with a short life each, or one with a long life, and a window: state comes and goes."""
-    random = Random(draw(st.integers(0, 10**6)))
-    n_keys, n_events = draw(st.sampled_from([(60, 900), (200, 1000), (1, 250)]))
-    rows: list[Row] = []
-    clock, masks = 0, [0] * n_keys
-    for i in range(n_events):
-        clock += random.choice([0, 1, 1, 2, 5])
-        # Keys come and go: at any time only a few of them send.
-        key = (i * n_keys // n_events + random.randrange(4)) % n_keys
-        masks[key] ^= random.choice([0, 1, 2, 4, 8, 3, 12])
-        booleans = {name: bool(masks[key] >> bit & 1) for bit, name in enumerate("abcd")}
-        numbers = {"x": random.choice([None, 0.5, 3.0]), "n": random.randrange(9), "s": "v"}
-        rows.append({"k": f"key {key}", "t": clock, "seq": i} | booleans | numbers)
-    text, question = draw(questions(rows[:40], draw(st.sampled_from([1, 2, 2, 3]))))
-    return bounded_by_window(accepted(Example(text, question, rows)), draw(st.integers(3, 15)))
+    """Many partitions or a long life, and a window: state comes and goes."""
+    draft = draw(drafts(draw(FEW_SYMBOLS)))
+    within = draw(st.integers(3, 15))
+    rows = draw(CROWDS)
+    return bounded_by_window(accepted(Example(*draft.about(rows[:40]), rows)), within)
+
+
+FEW_SYMBOLS = st.sampled_from([1, 2, 2, 3])
+CROWDS = crowd_rows()
