@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,6 +19,7 @@ settings.register_profile(
     max_examples=100,
     deadline=None,  # the first example pays for compiling the kernels
     print_blob=True,
+    phases=set(Phase) - {Phase.explain},  # it doubles the time to a failure, and says nothing of rows
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("soak", settings.get_profile("default"), max_examples=10_000)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import situ
 from conformance.checking import agree
 from conformance.runners import result_rows
-from conformance.strategies import Example, cuts, examples, table_of
+from conformance.strategies import Example, after_some, cuts, examples, table_of
 from oracles.answer import answer
 from oracles.stream import in_time, outcome
 from situ.errors import DataError, OptionError
@@ -32,7 +32,7 @@ def test_rows_from_the_future_are_as_if_they_never_came(
     nows = [data.draw(st.integers(min(times) - 30, max(times) + 5)) for _ in batches]
     max_ahead = data.draw(st.integers(0, 20))
     delay = data.draw(st.sampled_from([None, 0, 3, 100]))
-    restarts = data.draw(st.sets(st.integers(0, len(batches) - 1), max_size=3))
+    restarts = data.draw(after_some(batches, 3))
     options: dict[str, Any] = {"max_ahead": timedelta(microseconds=max_ahead)}
     if delay is not None:
         options["watermark"] = timedelta(microseconds=delay)

@@ -15,7 +15,7 @@ from conformance.checking import agree
 from conformance.reading import read
 from conformance.rows import ResultRow
 from conformance.runners import push, result_rows
-from conformance.strategies import Example, bounded_by_window, crowds, cuts, examples, table_of
+from conformance.strategies import Example, after_some, bounded_by_window, crowds, cuts, examples, table_of
 from oracles.answer import answer
 from oracles.derive import in_order
 from oracles.question import Row
@@ -67,7 +67,7 @@ def test_push_in_any_cuts(example: Example, join: str, data: st.DataObject) -> N
 @given(examples(), st.data())
 def test_restarted_anywhere(example: Example, data: st.DataObject) -> None:
     batches = in_batches(example, data.draw(cuts(example.rows, between_ties=False)))
-    restarts = data.draw(st.sets(st.integers(0, len(batches) - 1)))
+    restarts = data.draw(after_some(batches))
     agree(push(batches, example.text, {}, restarts.__contains__), expected(example), example)
 
 
@@ -94,7 +94,7 @@ def follow_a_stream(example: Example, data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(0, 2))):
         batches.insert(data.draw(st.integers(0, len(batches))), [])
     delay = data.draw(st.sampled_from([None, None, 0, 1, 3, 10, 100]))
-    restarts = data.draw(st.sets(st.integers(0, len(batches) - 1), max_size=4))
+    restarts = data.draw(after_some(batches, 4))
     flushes = data.draw(st.sets(st.integers(0, len(batches) - 1), max_size=2))
     ends = {i: batch[-1]["t"] for i, batch in enumerate(batches) if batch}
     moved = data.draw(st.sets(st.sampled_from(sorted(ends)), max_size=2)) if ends else set()

@@ -13,7 +13,7 @@ import situ
 from conformance.checking import agree
 from conformance.random_intervals import interval_crowds, interval_examples, shuffled
 from conformance.runners import push, result_rows
-from conformance.strategies import Example, cuts, table_of
+from conformance.strategies import Example, after_some, cuts, table_of
 from oracles.answer import answer
 from oracles.intervals import instant_of
 from oracles.question import Row
@@ -69,7 +69,7 @@ def follow_a_stream(example: Example, rows: list[Row], data: st.DataObject) -> N
     for _ in range(data.draw(st.integers(0, 2))):
         batches.insert(data.draw(st.integers(0, len(batches))), [])
     delay = data.draw(st.sampled_from([None, None, 0, 2, 6, 40]))
-    restarts = data.draw(st.sets(st.integers(0, len(batches) - 1), max_size=4))
+    restarts = data.draw(after_some(batches, 4))
     flushes = data.draw(st.sets(st.integers(0, len(batches) - 1), max_size=2))
     ends = {i: instant_of(batch[-1], question) for i, batch in enumerate(batches) if batch}
     moved = data.draw(st.sets(st.sampled_from(sorted(ends)), max_size=2)) if ends else set()

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import situ
+from conformance.random_events import in_stretches
 from engine.drawing import SCHEMA, records
 from situ.engine.codec import VERSION, Reader, Writer, sealed
 from situ.errors import StateError
@@ -23,8 +24,8 @@ QUERY = situ.query(
 )
 
 
-def rows(n: int, seed: int = 0) -> pa.Table:
-    rng = np.random.default_rng(seed)
+def rows(n: int) -> pa.Table:
+    rng = np.random.default_rng(0)
     return pa.table(
         {
             "k": [("p", "q", None)[i] for i in rng.integers(0, 3, n)],
@@ -34,6 +35,11 @@ def rows(n: int, seed: int = 0) -> pa.Table:
         },
         schema=SCHEMA,
     )
+
+
+ROWS = st.tuples(
+    st.sampled_from(["p", "q", None]), st.booleans(), st.booleans(), st.sampled_from([0.25, -1.5, 3.0])
+)
 
 
 def run(table: pa.Table, cuts: list[int], options: dict[str, Any], restarted: bool) -> list[tuple[Any, ...]]:
@@ -50,10 +56,13 @@ def run(table: pa.Table, cuts: list[int], options: dict[str, Any], restarted: bo
 
 
 @pytest.mark.parametrize("options", [{}, {"watermark": 4}], ids=["as it comes", "watermark"])
-@given(st.integers(0, 99), st.sets(st.integers(1, 39)))
-def test_restarting_changes_nothing(options: dict[str, Any], seed: int, cuts: set[int]) -> None:
-    table = rows(40, seed)
-    assert run(table, sorted(cuts), options, True) == run(table, sorted(cuts), options, False)
+@given(in_stretches(ROWS, 40), st.sets(st.integers(1, 39)))
+def test_restarting_changes_nothing(options: dict[str, Any], drawn: list[Any], borders: set[int]) -> None:
+    table = pa.Table.from_pylist(
+        [{"k": k, "t": t, "a": a, "b": b, "x": x} for t, (k, a, b, x) in enumerate(drawn)], schema=SCHEMA
+    )
+    cuts = sorted(border for border in borders if border < len(drawn))
+    assert run(table, cuts, options, True) == run(table, cuts, options, False)
 
 
 def saved(**options: Any) -> bytes:

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import situ
+from conformance.random_events import in_stretches
 from engine.drawing import SCHEMA, engine_of, records
 from situ.engine import threads
 from situ.engine.kernels.layout import Rows
@@ -170,17 +171,20 @@ def test_pushed_steps_do_not_depend_on_the_number_of_threads(n_keys: int) -> Non
     assert records(pa.concat_tables(found).drop_columns("s")) == alone
 
 
-@given(st.integers(0, 10**6), st.integers(2, 5), st.sampled_from([None, 4]), st.sampled_from([1, 40]))
+CHANGES = st.tuples(st.sampled_from([1, 1, 2, 6]), st.integers(0, 7), st.sampled_from([1, 1, 2, 9]))
+HELD = st.none() | st.integers(0, 7)
+
+
+@given(in_stretches(CHANGES, 30), HELD, st.integers(2, 5), st.sampled_from([None, 4]))
 def test_chunks_stitched_together_are_what_one_pass_derives(
-    seed: int, n_threads: int, forget_after: int | None, rarity: int
+    drawn: list[tuple[int, int, int]], held: int | None, n_threads: int, forget_after: int | None
 ) -> None:
     """Alg. 5.5: one partition cut by time; situations span borders, whole chunks, or none."""
-    rng = np.random.default_rng(seed)
-    n_rows = int(rng.integers(n_threads, 60))
-    time = np.cumsum(rng.choice([1, 1, 2, 6], n_rows))
-    mask = np.bitwise_xor.accumulate(
-        np.where(rng.random(n_rows) < 4 / rarity, rng.integers(0, 8, n_rows), 0)
-    ).astype(np.uint8)
+    steps = [(gap, state) for gap, state, n_rows in drawn for _ in range(n_rows)]
+    steps += [(1, 0)] * (n_threads - len(steps))  # a chunk has a row at least
+    n_rows = len(steps)
+    time = np.cumsum([gap for gap, _ in steps])
+    mask = np.array([state for _, state in steps], np.uint8)
     rows = Rows(time, mask, np.array([0, n_rows]))
     engine = engine_of(
         "DEFINE A AS a, B AS b AT LEAST 3, C AS c AT MOST 9 PATTERN A followed-by B AND B before C WITHIN 4",
@@ -188,8 +192,8 @@ def test_chunks_stitched_together_are_what_one_pass_derives(
         forget_after=forget_after,
     )
     known = engine.nothing_known(1)
-    if seed % 2:  # with something carried over
-        first = Rows(time[:2] - 20, np.array([7, seed % 8], np.uint8), np.array([0, 2]))
+    if held is not None:  # with something carried over
+        first = Rows(time[:2] - 20, np.array([7, held], np.uint8), np.array([0, 2]))
         known = engine.keep(_no_states(engine, first), *engine.derive(first, known), known)
     whole, after = engine.derive(rows, known)
     cut, after_cut = engine.derive(rows, known, n_threads)
