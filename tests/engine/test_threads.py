@@ -187,7 +187,7 @@ def test_chunks_stitched_together_are_what_one_pass_derives(
     mask = np.array([state for _, state in steps], np.uint8)
     rows = Rows(time, mask, np.array([0, n_rows]))
     engine = engine_of(
-        "DEFINE A AS a, B AS b AT LEAST 3, C AS c AT MOST 9 PATTERN A followed-by B AND B before C WITHIN 4",
+        "DEFINE A AS a, B AS b AT LEAST 3, C AS c AT MOST 9 PATTERN A followed-by B AND B before C WITHIN 9",
         threads=n_threads,
         forget_after=forget_after,
     )
