@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import logging
-
 from situ._version import __version__
 from situ.errors import SituError, TiesWarning
 from situ.language import query
 from situ.language.ast import Query
 from situ.public import explain, match, match_parquet, plot, situations, situations_parquet, why
-
-logging.getLogger("situ").addHandler(logging.NullHandler())  # what is logged is also said otherwise
 
 __all__ = [
     "Query",

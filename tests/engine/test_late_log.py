@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -64,6 +66,18 @@ def test_ties_across_pushes_need_a_watermark_of_nothing(said: Any) -> None:
     operator.push(rows(*range(20)))
     operator.push(rows(*[19] * 12))
     assert "A watermark of 0 seconds would" in said()[0]
+
+
+def test_it_is_seen_where_nobody_has_set_up_logging() -> None:
+    script = """
+import pyarrow as pa, situ
+operator = situ.query("FROM t ORDER BY ts DEFINE A AS x > 0").operator(
+    pa.schema([("ts", pa.int64()), ("x", pa.int64())]))
+for first in (50, 0):
+    operator.push(pa.table({"ts": range(first, first + 20), "x": [1] * 20}))
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "20 of 40 rows (50%) came too late" in ended.stderr
 
 
 def test_few_late_rows_are_no_news(said: Any) -> None:

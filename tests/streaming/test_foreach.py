@@ -62,6 +62,7 @@ def test_killed_before_and_after_the_function_writes(tmp_path: Path, chance: Ran
         assert run(tmp_path, batch, point) == -signal.SIGKILL, (tmp_path / "err.txt").read_text()[-3000:]
         assert latest(tmp_path / "state" / "commits") == batch - 1
     assert run(tmp_path, -1, "") == 0, (tmp_path / "err.txt").read_text()[-3000:]
+    assert "threw an exception" not in (tmp_path / "err.txt").read_text()  # nobody is called who has gone
     found = pa.concat_tables([pq.read_table(path) for path in (tmp_path / "out").glob("*.parquet")])
     wanted = situ.match(table, situ.query(QUERY))
     assert wanted.num_rows > 10

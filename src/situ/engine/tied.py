@@ -29,7 +29,8 @@ _FEW_LEFT = 10  # columns tell rows apart if at most one tie in so many is left
 _MOST_COLUMNS = 60  # looked at in pairs
 
 _INSIDE = ("situ", "functools")
-_log = logging.getLogger("situ")
+_log = logging.getLogger(__name__)
+_log.addHandler(logging.NullHandler())  # what is logged here is also a warning of Python's: not shown twice
 
 
 class Instant(NamedTuple):

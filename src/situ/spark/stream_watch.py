@@ -6,6 +6,7 @@ micro-batch. Workers could only write to logs that nobody reads.
 
 from __future__ import annotations
 
+import atexit
 import json
 import logging
 import threading
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _watched: WeakSet[SparkSession] = WeakSet()
 _lock = threading.Lock()
+_SECONDS_FOR_REPORTS = 5
 
 
 def watch(session: SparkSession) -> None:
@@ -39,10 +41,21 @@ def watch(session: SparkSession) -> None:
         if session in _watched:
             return
         _watched.add(session)
+    listener = LateRowsListener()
     try:
-        session.streams.addListener(LateRowsListener())
+        session.streams.addListener(listener)
     except PySparkException as error:  # a server may refuse listeners; streams run without
         _log.warning("this session takes no listener, so late rows show in metrics only: %s", error)
+        return
+    atexit.register(_leave, session, listener)
+
+
+def _leave(session: SparkSession, listener: LateRowsListener) -> None:
+    """Before Python ends: a report that finds nobody any more would be an error in Spark's log."""
+    with suppress(Exception):  # the session may have been stopped, or its server be gone
+        if not session.streams.active:
+            listener.wait_until_idle(_SECONDS_FOR_REPORTS)
+        session.streams.removeListener(listener)
 
 
 class LateRowsListener(StreamingQueryListener):
@@ -50,21 +63,31 @@ class LateRowsListener(StreamingQueryListener):
 
     def __init__(self) -> None:
         self._runs: dict[str, _Run] = {}
+        self._changed = threading.Condition()
+
+    def wait_until_idle(self, seconds: float) -> None:
+        """Until the end of every run has been reported, which Spark does a little after it."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._runs, seconds)
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:
-        pass
+        with self._changed:
+            self._runs[str(event.runId)] = _Run()
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
         report = json.loads(event.progress.json)
         if observed_of(report):
-            self._runs.setdefault(str(event.progress.runId), _Run()).note(report)
+            with self._changed:
+                run = self._runs.setdefault(str(event.progress.runId), _Run())
+            run.note(report)
 
     def onQueryIdle(self, event: Any) -> None:
         pass
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
-        with suppress(KeyError):
-            del self._runs[str(event.runId)]
+        with self._changed:
+            self._runs.pop(str(event.runId), None)
+            self._changed.notify_all()
 
 
 class _Run:
