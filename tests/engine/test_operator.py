@@ -106,6 +106,14 @@ def test_advance_makes_earlier_rows_late_also_without_a_watermark() -> None:
     assert operator.late_rows["t"].to_pylist() == [0, 1, 2]
 
 
+def test_a_row_without_a_time_is_counted_once_beside_late_ones() -> None:
+    operator = QUERY.operator(SCHEMA, late_rows=True, on_bad_rows="drop")
+    operator.push(TABLE)
+    operator.push(pa.Table.from_pylist([EVENT, EVENT | {"t": None}], SCHEMA))
+    assert (operator.late, operator.n_bad_rows) == (1, 1)
+    assert operator.late_rows["t"].to_pylist() == [0]
+
+
 def test_advance_never_goes_back() -> None:
     operator = QUERY.operator(SCHEMA)
     operator.advance(3)

@@ -122,11 +122,13 @@ class Preparer:
         return encode([columns[column.name] for column in self.bound.partition], columns.n_rows)
 
     def events(self, table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
-        """Without rows that are no events (SEM 1.2) or have no time (SEM 1.4)."""
-        return self.event_columns(table).table
+        """The events among rows that were read, and whose bad rows were counted, before (SEM 1.2, 1.4)."""
+        chosen = self._chosen(table)
+        time = Columns(chosen, self._positions)[self.bound.time.name]
+        return chosen.filter(pc.is_valid(time)) if time.null_count else chosen
 
     def event_columns(self, table: pa.Table | pa.RecordBatch) -> Columns:
-        """The columns of `events`."""
+        """The columns of events; rows without a time are refused, or dropped and counted."""
         return self._timed(self._chosen(table))
 
     def _chosen(self, table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
