@@ -42,9 +42,12 @@ def test_rows_from_the_future_are_as_if_they_never_came(
 
     kept = in_time(batches, lambda row: row["t"], [now + max_ahead for now in nows])
     ahead = [row["t"] for row in kept.ahead if is_event(row)]
-    events = [list(filter(is_event, batch)) for batch in kept.batches]
     became = outcome(
-        events, lambda row: row["t"], lambda row: tuple(row[c] for c in question.partition), delay
+        kept.batches,
+        lambda row: row["t"],
+        lambda row: tuple(row[c] for c in question.partition),
+        delay,
+        is_event=is_event,
     )
 
     query, kind = situ.query(in_microseconds(example.text)), pa.timestamp("us", zone)
