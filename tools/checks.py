@@ -19,9 +19,13 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 PYTEST = ("-m", "pytest")
 OF_THEIR_OWN = ("tests/docs", "tests/distribution")  # folders with a phase of their own
+# About half of the time of the tests that need neither Spark nor a server; a new folder is in the other half.
+OF_THE_ENGINE = ("tests/engine", "tests/conformance", "tests/forging", "tests/why")
 # __main__ is the command itself: importing it would run it.
 DOCTESTS = ("src/situ", "--doctest-modules", "--ignore=src/situ/cli/__main__.py")
 ELSEWHERE = tuple(f"--ignore={folder}" for folder in OF_THEIR_OWN)
+NOT_OF_THE_ENGINE = tuple(f"--ignore={folder}" for folder in OF_THE_ENGINE)
+ALONE = ("-m", "not spark and not server")
 
 
 class Phase(NamedTuple):
@@ -38,7 +42,8 @@ class Result(NamedTuple):
 
 
 PHASES = (
-    Phase("unit", ((*PYTEST, *ELSEWHERE, "-m", "not spark and not server"),)),  # first: it takes longest
+    # First: it compiles the kernels, which the others then find.
+    Phase("engine", ((*PYTEST, *OF_THE_ENGINE, *ALONE),)),
     Phase("lint", (("-m", "ruff", "check"), ("-m", "ruff", "format", "--check"))),
     Phase("types", (("-m", "mypy"),)),
     Phase("imports", (("tools/check_imports.py",),)),
@@ -49,6 +54,7 @@ PHASES = (
         ((*PYTEST, "tests/docs"), (*PYTEST, *DOCTESTS), ("-m", "mkdocs", "build", "--strict", "--quiet")),
         (("NO_MKDOCS_2_WARNING", "1"),),  # a notice about the theme's successor, not about our pages
     ),
+    Phase("unit", ((*PYTEST, *ELSEWHERE, *NOT_OF_THE_ENGINE, *ALONE),)),
     Phase("packaging", ((*PYTEST, "tests/distribution"),)),
     Phase("spark", ((*PYTEST, *ELSEWHERE, "-m", "spark and not server"),), cores=2),
     Phase("server", ((*PYTEST, *ELSEWHERE, "-m", "server"),), cores=2),

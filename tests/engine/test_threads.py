@@ -171,11 +171,11 @@ def test_pushed_steps_do_not_depend_on_the_number_of_threads(n_keys: int) -> Non
     assert records(pa.concat_tables(found).drop_columns("s")) == alone
 
 
-CHANGES = st.tuples(st.sampled_from([1, 1, 2, 6]), st.integers(0, 7), st.sampled_from([1, 1, 2, 9]))
+CHANGES = st.tuples(st.sampled_from([1, 1, 2, 12]), st.integers(0, 7), st.sampled_from([1, 1, 2, 9]))
 HELD = st.none() | st.integers(0, 7)
 
 
-@given(in_stretches(CHANGES, 30), HELD, st.integers(2, 5), st.sampled_from([None, 4]))
+@given(in_stretches(CHANGES, 30), HELD, st.integers(2, 5), st.sampled_from([None, 9]))
 def test_chunks_stitched_together_are_what_one_pass_derives(
     drawn: list[tuple[int, int, int]], held: int | None, n_threads: int, forget_after: int | None
 ) -> None:

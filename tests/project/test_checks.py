@@ -37,5 +37,19 @@ def test_a_failing_phase_fails_the_run_and_is_named(tmp_path: Path) -> None:
     assert "good      | 42" in done.stdout
 
 
+def test_every_test_of_the_whole_is_in_one_of_its_halves() -> None:
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        from checks import PHASES
+    finally:
+        sys.path.pop(0)
+    commands = {phase.name: phase.commands[0] for phase in PHASES}
+    folders = {word for word in commands["engine"] if word.startswith("tests/")}
+    left_out = {word.removeprefix("--ignore=") for word in commands["unit"] if word.startswith("--ignore=")}
+    assert left_out == folders | {"tests/docs", "tests/distribution"}  # which are phases too
+    assert all((ROOT / folder).is_dir() for folder in folders)
+    assert commands["unit"][-2:] == commands["engine"][-2:]
+
+
 def test_ci_runs_the_test_command() -> None:
     assert (ROOT / ".ci" / "run").read_text().endswith("exec python3 dev.py test\n")
