@@ -1,8 +1,11 @@
-"""A stream whose connection fails on its secrets: they are in nothing that is printed, kept or listed."""
+"""Secrets are in nothing that is printed, kept or listed, also where a connection fails on them."""
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,11 +37,10 @@ def test_secrets_are_neither_printed_nor_kept_nor_listed(
             "--kafka-option", "kafka.sasl.mechanism=PLAIN",
             "--kafka-option", "kafka.ssl.truststore.password=shown-in-ps",
         )  # fmt: skip
-        command.wait_until(state.exists, "the query to start")
+        command.wait_until((state / "metadata").exists, "the query to start")
         listed = [command_line(pid) for pid in [command.process.pid, *descendants(command.process.pid)]]
         assert command.finish() == 1
     printed = command.out.read_text() + command.err.read_text()
-    assert "Invalid login module control flag '***' in JAAS config" in printed  # by the JVM, in its log
     assert "error: the stream stopped" in printed
     assert "in the list of processes; write --kafka-option kafka.ssl.truststore.password=env:" in printed
     assert any("org.apache.spark.deploy.SparkSubmit" in line for line in listed)
@@ -48,6 +50,24 @@ def test_secrets_are_neither_printed_nor_kept_nor_listed(
         assert "s3cret" not in text
     for text in (printed, *kept):
         assert "shown-in-ps" not in text
+
+
+LOGGING = """
+from situ.cli.session import local_spark
+jvm = local_spark("secrets", cores=1)._jvm
+log = jvm.org.apache.logging.log4j.LogManager.getLogger("somebody's")
+log.error("Invalid flag 's3cret-word' in JAAS", jvm.java.lang.RuntimeException("caused by s3cret-word"))
+"""
+
+
+def test_the_log_of_the_jvm_hides_them_too() -> None:
+    """Whoever writes there, and also in what an exception says."""
+    environment = {**os.environ, "SITU_HIDDEN": "s3cret-word"}
+    done = subprocess.run([sys.executable, "-c", LOGGING], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Invalid flag '***' in JAAS" in done.stderr
+    assert "caused by ***" in done.stderr
+    assert "s3cret" not in done.stdout + done.stderr
 
 
 def command_line(pid: int) -> str:
