@@ -10,11 +10,11 @@ import pyarrow as pa
 import situ
 from benchmarks.data import Events
 from benchmarks.experiment import Watch
-from situ.engine.core import Engine, Input, attribute_states
-from situ.engine.kernels.layout import Rows
-from situ.engine.schema import spark_schema
-from situ.language.binder import bind
+from situ.language.situations.binder import bind
+from situ.operators.situations.engine import Engine, Input, attribute_states
+from situ.operators.situations.kernels.layout import Rows
 from situ.plan.plan import Planner
+from situ.rows.schema import spark_schema
 
 
 def engine_of(text: str, n_symbols: int, **options: object) -> Engine:

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from situ.engine.threads import usable_cores
+from situ.machine.threads import usable_cores
 
 ROOT = Path(__file__).resolve().parents[1]
 _PACKAGES = ("numpy", "numba", "pyarrow", "pyspark", "duckdb", "sqlglot")

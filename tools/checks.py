@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PYTEST = ("-m", "pytest")
 OF_THEIR_OWN = ("tests/docs", "tests/distribution")  # folders with a phase of their own
 # About half of the time of the tests that need neither Spark nor a server; a new folder is in the other half.
-OF_THE_ENGINE = ("tests/engine", "tests/conformance", "tests/forging", "tests/why")
+OF_THE_ENGINE = ("tests/carry", "tests/conformance", "tests/forging", "tests/situations")
 # __main__ is the command itself: importing it would run it.
 DOCTESTS = ("src/situ", "--doctest-modules", "--ignore=src/situ/cli/__main__.py")
 ELSEWHERE = tuple(f"--ignore={folder}" for folder in OF_THEIR_OWN)

@@ -12,9 +12,9 @@ from benchmarks.experiment import CannotExpressError
 from situ.algebra import relations as r
 from situ.algebra.certainty import trigger_endpoints
 from situ.algebra.network import propagate
-from situ.engine.program import relation_matrix
-from situ.language.ast import Query
-from situ.language.binder import Column, bind
+from situ.language.situations.ast import Query
+from situ.language.situations.binder import Column, bind
+from situ.operators.situations.program import relation_matrix
 from situ.plan.plan import Planner
 
 FREE = (1 << r.N_ALLEN) - 1  # all thirteen relations: no constraint

@@ -12,9 +12,9 @@ from benchmarks.engine.derive_match import PATTERN
 from benchmarks.experiment import Experiment, Measured, Point, Watch, best_of, grid
 from benchmarks.papers.drivers import PATTERNS, WINDOW, grouped, traffic
 from benchmarks.verdict import Results, done
-from situ.engine.core import Engine, Input, attribute_states
-from situ.engine.kernels.layout import Rows
-from situ.engine.threads import usable_cores
+from situ.machine.threads import usable_cores
+from situ.operators.situations.engine import Engine, Input, attribute_states
+from situ.operators.situations.kernels.layout import Rows
 
 SEED = 19
 THREADS = {"1 thread": 1, "2 threads": 2, "auto": "auto"}

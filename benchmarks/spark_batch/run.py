@@ -67,7 +67,7 @@ class Bench:
         return self.spark.read.parquet(str(self.folder))
 
     def projected(self) -> Any:
-        from situ.spark.project import project
+        from situ.spark.select.project import project
 
         return project(self.cars, self.query).events
 

@@ -27,7 +27,7 @@ from benchmarks.machine import facts
 from benchmarks.spark_stream import per_key
 from benchmarks.spark_stream.data import QUERY, SCHEMA, Cars
 from situ.cli.session import local_spark
-from situ.spark.stream import PROVIDER, ROCKSDB
+from situ.spark.stream.job import PROVIDER, ROCKSDB
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "spark-stream.json"

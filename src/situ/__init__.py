@@ -5,7 +5,7 @@ from __future__ import annotations
 from situ._version import __version__
 from situ.errors import SituError, TiesWarning
 from situ.language import query
-from situ.language.ast import Query
+from situ.language.situations.ast import Query
 from situ.public import explain, match, match_parquet, plot, situations, situations_parquet, why
 
 __all__ = [

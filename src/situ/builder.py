@@ -1,7 +1,7 @@
 """Queries without text: `from situ.builder import col, events, symbols`."""
 
-from situ.language.builder import events, intervals
-from situ.language.symbols import symbols
-from situ.language.values import call, col, sql
+from situ.language.building.builder import events, intervals
+from situ.language.building.symbols import symbols
+from situ.language.building.values import call, col, sql
 
 __all__ = ["call", "col", "events", "intervals", "sql", "symbols"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from situ.errors import QueryError
-from situ.language.ast import Query
+from situ.language.situations.ast import Query
 
 
 def match(events: Any, query: Query, **options: Any) -> Any:
@@ -21,7 +21,7 @@ def match(events: Any, query: Query, **options: Any) -> Any:
         from situ import spark
 
         return spark.match(events, query, **options)
-    from situ.engine import api
+    from situ.carry import in_process as api
 
     return api.match(events, query, **options)
 
@@ -33,7 +33,7 @@ def situations(events: Any, query: Query, **options: Any) -> Any:
         from situ import spark
 
         return spark.situations(events, query, **options)
-    from situ.engine import api
+    from situ.carry import in_process as api
 
     return api.situations(events, query, **options)
 
@@ -45,7 +45,7 @@ def explain(events: Any, query: Query, **options: Any) -> Any:
         from situ import spark
 
         return spark.explain(events, query, **options)
-    from situ.engine import explained
+    from situ.operators.situations import explained
 
     return explained.explain(events, query, **options)
 
@@ -60,10 +60,10 @@ def why(events: Any, query: Query, **options: Any) -> Any:
     """
     _check(query)
     if _is_spark(events):
-        from situ.spark.why import why as why_on_spark
+        from situ.spark.batch.why import why as why_on_spark
 
         return why_on_spark(events, query, **options)
-    from situ.engine.why import why as why_in_process
+    from situ.operators.situations.why import why as why_in_process
 
     return why_in_process(events, query, **options)
 

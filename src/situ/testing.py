@@ -18,10 +18,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from situ.engine.aggregate.types import value_type
+from situ.aggregate.types import value_type
 from situ.errors import DataError, OptionError
 from situ.language import query as parse
-from situ.language.ast import Query
+from situ.language.situations.ast import Query
 
 Row = Mapping[str, Any]
 

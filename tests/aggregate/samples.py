@@ -13,9 +13,9 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from aggregate import oracle
-from situ.engine.aggregate import AggregateSpec, States
-from situ.language.ast import Item, Query, Symbol
-from situ.language.binder import BoundQuery, Column, bind
+from situ.aggregate import AggregateSpec, States
+from situ.language.situations.ast import Item, Query, Symbol
+from situ.language.situations.binder import BoundQuery, Column, bind
 
 ANY = ("count", "first", "last", "value")
 ORDERED = (*ANY, "min", "max")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from aggregate.samples import requests, spec_of
-from situ.engine.aggregate import AggregateSpec, States
+from situ.aggregate import AggregateSpec, States
 from situ.errors import StateError
 
 ITEMS = [("sum", "x"), ("stddev", "x"), ("last", "x"), ("min", "s"), ("first", "s"), ("count", "s")]

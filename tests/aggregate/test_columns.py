@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from aggregate.samples import TYPES, bound_of, requests, spec_of
-from situ.engine.aggregate import AggregateSpec
-from situ.engine.aggregate.columns import ColumnView
-from situ.engine.aggregate.types import value_type
+from situ.aggregate import AggregateSpec
+from situ.aggregate.columns import ColumnView
+from situ.aggregate.types import value_type
 from situ.errors import AggregateTypeError, DataError
 
 

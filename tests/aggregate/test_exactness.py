@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from aggregate import oracle
 from aggregate.samples import requests, spec_of
-from situ.engine.aggregate import AggregateOverflowError
-from situ.engine.aggregate.arrays import frozen
-from situ.engine.aggregate.kernels.exact import divide_half_up
+from situ.aggregate import AggregateOverflowError
+from situ.aggregate.arrays import frozen
+from situ.aggregate.kernels.exact import divide_half_up
 
 pytestmark = pytest.mark.nojit
 

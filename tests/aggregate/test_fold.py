@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregate.samples import TYPES, assert_items, requests, spec_of
-from situ.engine.aggregate import States
+from situ.aggregate import States
 
 pytestmark = pytest.mark.nojit
 

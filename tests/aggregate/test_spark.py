@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from aggregate.samples import TYPES, requests, same, spec_of
-from situ.engine.aggregate import AggregateOverflowError
+from situ.aggregate import AggregateOverflowError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

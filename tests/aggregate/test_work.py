@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from aggregate.samples import TYPES, requests, spec_of
-from situ.engine.aggregate import States
-from situ.engine.aggregate.arrays import frozen
-from situ.engine.aggregate.kernels import counts, edges, exact, extremes, floats
+from situ.aggregate import States
+from situ.aggregate.arrays import frozen
+from situ.aggregate.kernels import counts, edges, exact, extremes, floats
 
 
 class _Counted(np.ndarray):

@@ -30,9 +30,9 @@ from conformance.random_patterns import (
 from oracles.answer import answer, matches_of, partitions, situations_of
 from oracles.derive import Situation, in_order
 from oracles.question import Question, Row
-from situ.engine.schema import spark_schema
 from situ.errors import InconsistentPatternError, WindowTooShortError
-from situ.language.binder import bind
+from situ.language.situations.binder import bind
+from situ.rows.schema import spark_schema
 
 NAMES = "ABCDEF"
 

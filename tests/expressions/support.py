@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from situ.engine.expressions import Compiled, compile_expression
-from situ.language.ast import Expression
+from situ.expressions import Compiled, compile_expression
+from situ.language.text.nodes import Expression
 
 N_ROWS = 64
 _WIDE = Context(prec=60)

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from expressions.grammar import expressions
 from expressions.support import awkward_table, columns_of, compiled, plain, same
 from expressions.test_values import BOTH, ERRORS, ROW, TYPES
-from situ.engine.expressions import Compiled
-from situ.engine.expressions.types import name_of
 from situ.errors import ExpressionError, UnsupportedExpressionError
+from situ.expressions import Compiled
+from situ.expressions.types import name_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

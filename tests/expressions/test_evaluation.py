@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from expressions.grammar import expressions
 from expressions.support import awkward_table, columns_of, compiled, evaluate, plain, same
-from situ.engine.expressions import compile as compile_module
 from situ.errors import DataError, ExpressionError, UnsupportedExpressionError
+from situ.expressions import compile as compile_module
 
 DIVISION = pa.table({"a": pa.array([1, 6, None]), "b": pa.array([0, 2, 0]), "t": ["x", "y", None]})
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from situ.engine.codec import sealed
+from situ.saved.codec import sealed
 
 HEADER, SIZE = 26, 8  # bytes before the sections' size, and of it
 WIDTHS = (8, 8, 8, 1, 1, 4, 4, 2, 2, 1)  # of the types a section can have

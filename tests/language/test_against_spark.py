@@ -11,7 +11,8 @@ from hypothesis import given, settings
 
 from language.strategies import conditions
 from situ.errors import AggregateInConditionError, ForbiddenExpressionError, SituError
-from situ.language import query, words
+from situ.language import query
+from situ.language.text import words
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

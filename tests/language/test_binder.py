@@ -6,7 +6,7 @@ import pytest
 
 from situ.errors import OptionError, QueryError
 from situ.language import query
-from situ.language.binder import Column, Schema, bind
+from situ.language.situations.binder import Column, Schema, bind
 
 CARS: Schema = (
     Column("ts", "timestamp"),

@@ -15,8 +15,8 @@ from situ.errors import (
     WindowTooShortError,
 )
 from situ.language import query
-from situ.language.ast import Duration
-from situ.language.binder import BoundQuery, Column, bind
+from situ.language.situations.binder import BoundQuery, Column, bind
+from situ.language.text.nodes import Duration
 
 SCHEMA = (
     Column("t", "bigint"),

@@ -16,9 +16,9 @@ from sqlglot.tokenizer_core import TokenType
 from language.test_grammar import ISEQ, LISTING_1, PIESTREAM
 from situ import errors
 from situ.language import query
-from situ.language.builder import call, col, events, intervals, sql, symbols
-from situ.language.symbols import SymbolName
-from situ.language.values import Value
+from situ.language.building.builder import call, col, events, intervals, sql, symbols
+from situ.language.building.symbols import SymbolName
+from situ.language.building.values import Value
 
 A, B, C = symbols("A", "B", "C")
 AB_DEFINED = events("t").define(A, "x").define(B, "y")

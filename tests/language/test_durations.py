@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from situ.language.ast import Duration
-from situ.language.durations import duration_text, parse_duration
+from situ.language.text.durations import duration_text, parse_duration
+from situ.language.text.nodes import Duration
 
 
 @pytest.mark.parametrize(

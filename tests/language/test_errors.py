@@ -386,7 +386,7 @@ def test_too_many_symbols_are_refused_before_any_is_read(monkeypatch: pytest.Mon
     def unread(*_: object, **__: object) -> None:
         raise AssertionError("a condition was read")
 
-    monkeypatch.setattr("situ.language.define.expression", unread)
+    monkeypatch.setattr("situ.language.situations.define.expression", unread)
     with pytest.raises(errors.TooManySymbolsError, match="has 1000"):
         query("FROM t DEFINE " + ", ".join(f"S{i} AS x > {i}" for i in range(1_000)))
 
@@ -399,7 +399,7 @@ def test_clauses_of_sql_may_be_names() -> None:
 
 
 def test_order_by_a_result_column_is_told_what_order_by_is() -> None:
-    from situ.language.binder import Column, bind
+    from situ.language.situations.binder import Column, bind
 
     wrong = query("FROM t DEFINE A AS x > 1 RETURN A.ts AS since ORDER BY since")
     with pytest.raises(errors.UnknownColumnError, match="the result has no order"):

@@ -6,7 +6,8 @@ import pytest
 
 from situ.algebra.relations import NAMES, names_of
 from situ.language import query
-from situ.language.ast import Constraint, Duration, IntervalSource, Item, Query
+from situ.language.situations.ast import Constraint, IntervalSource, Item, Query
+from situ.language.text.nodes import Duration
 
 # EDBT 2018, Listing 1: units removed, the time column named, `finishes` as SEM 3.1 says.
 LISTING_1 = """

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders have no
 # What an attacker leaves: kernels whose digests are right and which run code when they are loaded.
 PLANT = """
 import os, pickle
-from situ.engine.kernels import jit
+from situ.compiled import jit
 class Evil:
     def __reduce__(self):
         return os.mkdir, (os.environ["MARK"],)
@@ -26,7 +26,7 @@ jit._Files._dump = lambda self, data: pickle.dumps(Evil())
 """
 WORK = """
 import numpy as np
-from situ.engine.kernels.numbers import plus
+from situ.rows.kernels.numbers import plus
 print(plus(np.int64(1), np.int64(2)))
 """
 

@@ -27,15 +27,15 @@ def checker() -> ModuleType:
         ("situ.algebra.network", "situ.errors", None),
         ("situ.algebra.network", "situ.algebra.relations", None),
         ("situ.algebra.network", "situ.language", "may not import language"),
-        ("situ.engine.derive", "situ.spark.batch", "may not import spark"),
-        ("situ.engine.derive", "pyspark.sql", "pyspark may be imported in"),
-        ("situ.spark.batch", "pyspark.sql", None),
-        ("situ.engine.derive", "numba", "numba may be imported in kernels only"),
-        ("situ.engine.kernels.derive", "numba", None),
-        ("situ.engine.aggregate.kernels.fold", "numba", None),
+        ("situ.operators.derive", "situ.spark.batch.job", "may not import spark"),
+        ("situ.operators.derive", "pyspark.sql", "pyspark may be imported in"),
+        ("situ.spark.batch.job", "pyspark.sql", None),
+        ("situ.operators.derive", "numba", "numba may be imported in compiled and kernels only"),
+        ("situ.operators.situations.kernels.derive", "numba", None),
+        ("situ.aggregate.kernels.fold", "numba", None),
         ("situ.cli.plot", "matplotlib.pyplot", "matplotlib may be imported in plotting only"),
         ("situ.newcomer.thing", "situ.errors", "has no place"),
-        ("situ", "situ.spark.batch", None),
+        ("situ", "situ.spark.batch.job", None),
     ],
 )
 def test_problem_with(checker: ModuleType, module: str, target: str, problem: str | None) -> None:
@@ -58,4 +58,4 @@ def test_imports_of_finds_nested_relative_and_aliased_imports_but_not_typing_onl
         "def late():\n    import numba as nb\n"
     )
     targets = [found.target for found in checker.imports_of(path)]
-    assert targets == ["typing", "situ.engine", "situ.plan", "situ.spark", "polars", "numba"]
+    assert targets == ["typing", "situ.rows", "situ.plan", "situ.spark", "polars", "numba"]

@@ -17,7 +17,7 @@ from conformance.reading import read
 from conformance.rows import ResultRow
 from conformance.runners import instants_of, result_rows
 from situ.spark.errors import situ_error
-from situ.spark.settings import SLICES
+from situ.spark.session.settings import SLICES
 from spark.splitting import halves, split_in_time
 
 if TYPE_CHECKING:

@@ -15,18 +15,18 @@ import pyarrow as pa
 from conformance.rows import ResultRow
 from conformance.runners import result_rows
 from situ import query
-from situ.engine.expressions import compile_expression
-from situ.engine.interval_engine import IntervalPreparer
-from situ.engine.options import Options, check_forget_after
-from situ.engine.prepare import Prepared, Preparer
-from situ.engine.schema import spark_schema
-from situ.language.binder import bind
-from situ.spark import collect, join_pieces, merge, slices, split_parts
-from situ.spark.buckets import labels
-from situ.spark.pieces import unpack_condensed
-from situ.spark.project import MASK, SPLIT, layout_of
-from situ.spark.runner import Runner
-from situ.spark.task import Task
+from situ.carry.batch import collect, join_pieces, merge, slices, split_parts
+from situ.carry.batch.pieces import unpack_condensed
+from situ.carry.batch.runner import Runner
+from situ.carry.batch.task import Task
+from situ.carry.buckets import labels
+from situ.expressions import compile_expression
+from situ.language.situations.binder import bind
+from situ.operators.situations.interval_engine import IntervalPreparer
+from situ.options import Options, check_forget_after
+from situ.rows.prepare import Prepared, Preparer
+from situ.rows.schema import spark_schema
+from situ.spark.select.project import MASK, SPLIT, layout_of
 
 SMALL = 1 << 20
 

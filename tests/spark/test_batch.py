@@ -23,7 +23,7 @@ from situ.errors import (
     UnknownColumnError,
     UnsupportedExpressionError,
 )
-from situ.spark.batch import n_bad_rows
+from situ.spark.batch.job import n_bad_rows
 from situ.spark.errors import situ_error
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def test_files_that_spark_cannot_hand_over(
 ) -> None:
     """An error at the call, which says what to do instead."""
     pq.write_table(table, tmp_path / "part.parquet")
-    monkeypatch.setattr("situ.spark.parquet._MOST_AT_ONCE", 100)
+    monkeypatch.setattr("situ.spark.batch.parquet._MOST_AT_ONCE", 100)
     with pytest.raises(DataError, match="cannot be reached with Arrow, nor through Spark") as caught:
         situ.match_parquet(spark, mounted, situ.query(TEXT))
     assert "spark.read.parquet" in str(caught.value.hint)

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pyarrow as pa
 import pytest
 
-from situ.engine.condense import condense
-from situ.engine.prepare import to_input
+from situ.operators.situations.condense import condense
+from situ.rows.prepare import to_input
 from spark.tasks import prepared, rows_of, run_map_side, task_for
 
 

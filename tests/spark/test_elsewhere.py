@@ -111,7 +111,7 @@ def test_a_worker_without_situ_says_so(tmp_path: Path) -> None:
     """The function that is shipped loads where situ is not installed, and says what to do."""
     from pyspark import cloudpickle
 
-    from situ.spark.ship import shipped
+    from situ.spark.session.ship import shipped
 
     function = cloudpickle.dumps(shipped("pack", {"no": "task"}))
     (tmp_path / "function").write_bytes(function)

@@ -11,9 +11,9 @@ import pytest
 
 import situ
 from situ.errors import BindError
-from situ.spark.batch import n_bad_rows
-from situ.spark.files import folder_texts
-from situ.spark.footers import folder_values
+from situ.spark.batch.job import n_bad_rows
+from situ.spark.files.footers import folder_values
+from situ.spark.files.reach import folder_texts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

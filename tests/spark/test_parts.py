@@ -14,18 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from situ import query
-from situ.engine.condense import narrowed, widened
-from situ.engine.prepare import Prepared
+from situ.carry.batch.direct import Dropped, Reading, Unit, events_of
+from situ.carry.batch.ranges import Range, may_be_true
+from situ.carry.batch.spill import SortedRuns
+from situ.carry.buckets import buckets_of, labels, spark_hash
 from situ.errors import DataError, OptionError
-from situ.spark.buckets import buckets_of, labels, spark_hash
-from situ.spark.direct import Dropped, Reading, Unit, events_of
+from situ.operators.situations.condense import narrowed, widened
+from situ.rows.prepare import Prepared
 from situ.spark.errors import WorkerError, situ_error
-from situ.spark.files import ArrowFiles
-from situ.spark.footers import Footer, Span, judge, read_footer
-from situ.spark.plans import Scan
-from situ.spark.prune import Range, may_be_true
-from situ.spark.settings import bytes_of
-from situ.spark.spill import SortedRuns
+from situ.spark.files.footers import Footer, Span, judge, read_footer
+from situ.spark.files.reach import ArrowFiles
+from situ.spark.session.plans import Scan
+from situ.spark.session.settings import bytes_of
 from spark.tasks import task_for
 
 if TYPE_CHECKING:

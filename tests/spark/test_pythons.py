@@ -12,7 +12,7 @@ import pytest
 
 import situ
 from situ.spark.errors import WORKER_PYTHON, WorkerError, situ_error
-from situ.spark.pythons import check_workers
+from situ.spark.session.pythons import check_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -20,15 +20,15 @@ from conformance.random_intervals import interval_examples, shuffled
 from conformance.rows import sort_key
 from conformance.strategies import Example, bounded_by_window, examples, table_of
 from oracles.answer import answer
-from situ.engine.condense import condense
-from situ.engine.core import Input
-from situ.engine.interval_engine import IntervalEngine
-from situ.engine.prepare import to_input
+from situ.carry.batch import split_parts
+from situ.carry.batch.runner import Runner
+from situ.carry.batch.slices import match_slice, slices_of
+from situ.carry.batch.task import Task
 from situ.errors import DataError
-from situ.spark import split_parts
-from situ.spark.runner import Runner
-from situ.spark.slices import match_slice, slices_of
-from situ.spark.task import Task
+from situ.operators.situations.condense import condense
+from situ.operators.situations.engine import Input
+from situ.operators.situations.interval_engine import IntervalEngine
+from situ.rows.prepare import to_input
 from spark.tasks import (
     prepared,
     rows_of,

@@ -13,8 +13,8 @@ import pytest
 import situ
 from situ import cli
 from situ.errors import OptionError
-from situ.spark.batch import match as match_on_spark
-from situ.spark.tied import n_tied_rows
+from situ.spark.batch.job import match as match_on_spark
+from situ.spark.batch.tied import n_tied_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

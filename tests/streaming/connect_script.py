@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import situ
-from situ.spark.stream_metrics import NOTHING, Figures, MetricsListener, figures_of
+from situ.spark.stream.metrics import NOTHING, Figures, MetricsListener, figures_of
 
 TEXT = """FROM s PARTITION BY k ORDER BY t
 DEFINE A AS x > 3, B AS x > 5 AND x < 8

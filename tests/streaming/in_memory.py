@@ -8,22 +8,22 @@ import numpy as np
 import pyarrow as pa
 
 import situ
-from situ.engine.core import Engine
-from situ.engine.expressions import compile_expression
-from situ.engine.interval_engine import IntervalEngine, IntervalPreparer
-from situ.engine.kernels.numbers import NEVER
-from situ.engine.options import Options, check_forget_after
-from situ.engine.prepare import Preparer
-from situ.engine.schema import spark_schema
-from situ.language.binder import bind
-from situ.spark.buckets import labels
-from situ.spark.project import layout_of
-from situ.spark.stream_bucket import Bucket
-from situ.spark.stream_outcome import Outcome
-from situ.spark.stream_pack import hashes_of
-from situ.spark.stream_program import Program, spelled
-from situ.spark.stream_rows import Keyed
-from situ.spark.task import Task
+from situ.carry.batch.task import Task
+from situ.carry.buckets import labels
+from situ.carry.stream.bucket import Bucket
+from situ.carry.stream.keyed import Keyed
+from situ.carry.stream.outcome import Outcome
+from situ.carry.stream.pack import hashes_of
+from situ.carry.stream.program import Program, spelled
+from situ.expressions import compile_expression
+from situ.language.situations.binder import bind
+from situ.operators.situations.engine import Engine
+from situ.operators.situations.interval_engine import IntervalEngine, IntervalPreparer
+from situ.options import Options, check_forget_after
+from situ.rows.kernels.numbers import NEVER
+from situ.rows.prepare import Preparer
+from situ.rows.schema import spark_schema
+from situ.spark.select.project import layout_of
 
 
 class DictShelf:

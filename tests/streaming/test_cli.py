@@ -8,7 +8,7 @@ import pytest
 
 from situ.cli import main
 from situ.cli.stream import line_of
-from situ.spark.stream_metrics import Figures, MetricsListener, figures_of
+from situ.spark.stream.metrics import Figures, MetricsListener, figures_of
 
 QUERY = "FROM s ORDER BY t DEFINE A AS x > 0 WITHIN 1 minute"
 

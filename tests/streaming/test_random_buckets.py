@@ -20,7 +20,9 @@ from conformance.test_random_intervals import instant_of
 from oracles.answer import answer
 from oracles.question import Question, Row
 from oracles.stream import Outcome, largest, outcome
-from situ.spark import stream_cells, stream_program, stream_waiting
+from situ.carry.stream import cells as stream_cells
+from situ.carry.stream import program as stream_program
+from situ.carry.stream import waiting as stream_waiting
 from streaming.in_memory import MemoryStream
 
 

@@ -13,7 +13,7 @@ import pytest
 import situ
 from situ.errors import DataError, OptionError, QueryError, SituError, StateError, TimeColumnError
 from situ.spark.errors import situ_error
-from situ.spark.stream_metrics import MetricsListener
+from situ.spark.stream.metrics import MetricsListener
 from streaming.running import FileStream, canonical_rows
 
 if TYPE_CHECKING:

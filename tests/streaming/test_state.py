@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from situ.carry.stream.bucket import Bucket
+from situ.carry.stream.cells import KEYS_PER_CELL, affected, cells_of, wanted_cells
+from situ.carry.stream.pack import hashes_of
 from situ.errors import StateError
-from situ.spark.stream_bucket import Bucket
-from situ.spark.stream_cells import KEYS_PER_CELL, affected, cells_of, wanted_cells
-from situ.spark.stream_pack import hashes_of
 from streaming.in_memory import MemoryStream
 
 HELD = "FROM s PARTITION BY k ORDER BY t DEFINE A AS x > 0 AT LEAST 5 WITHIN 100"

@@ -10,7 +10,7 @@ import pytest
 
 from situ.cli import stream_io
 from situ.cli.outputs import deliver
-from situ.spark.write import save_folder
+from situ.spark.batch.write import save_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

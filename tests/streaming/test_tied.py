@@ -10,9 +10,9 @@ import pytest
 from pyspark.sql.types import Row
 
 import situ
-from situ.spark.stream_metrics import figures_of
-from situ.spark.stream_outcome import Outcome
-from situ.spark.stream_processor import frame_of
+from situ.carry.stream.outcome import Outcome
+from situ.spark.stream.metrics import figures_of
+from situ.spark.stream.processor import frame_of
 from streaming.in_memory import MemoryStream
 
 TEXT = "FROM t PARTITION BY k ORDER BY ts DEFINE A AS x > 1 WITHIN 10"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from rich.console import Console
 
-    from situ.language.ast import Query
+    from situ.language.situations.ast import Query
 
 EXAMPLES = """\
   situ demo
@@ -97,7 +97,7 @@ def _session() -> SparkSession:
     import os
 
     from situ.cli.session import local_spark
-    from situ.spark.stream import PROVIDER, ROCKSDB
+    from situ.spark.stream.job import PROVIDER, ROCKSDB
 
     cores = str(os.cpu_count() or 2)
     settings: dict[str, Any] = {
@@ -185,7 +185,7 @@ def _hours(hours: float) -> str:
 
 def _draw(reports: DataFrame, query: Query, found: pa.Table, args: argparse.Namespace) -> list[Path]:
     from situ.plotting import draw_sample
-    from situ.spark.sample import Matches
+    from situ.spark.batch.sample import Matches
 
     by_time, by_speed = found.sort_by("match_time"), found.sort_by([("speed", "descending")])
     pictures = draw_sample(reports, query, Matches(by_time, by_speed.slice(0, args.top), found.num_rows))

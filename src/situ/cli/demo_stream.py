@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from rich.console import Console
 
-    from situ.language.ast import Query
+    from situ.language.situations.ast import Query
 
 
 def stream_matches(

@@ -78,8 +78,8 @@ def run(args: argparse.Namespace) -> int:
 def _traffic(args: argparse.Namespace) -> int:
     from situ.cli.progress import progress_of
     from situ.cli.session import local_spark
+    from situ.spark.batch.write import save_folder
     from situ.spark.generate import traffic
-    from situ.spark.write import save_folder
 
     seconds = max(1, round(args.hours * 3600))
     spark = local_spark("situ generate")

@@ -11,7 +11,7 @@ from situ.cli.common import add_query_argument, read_query
 from situ.errors import OptionError
 
 if TYPE_CHECKING:
-    from situ.language.ast import Query
+    from situ.language.situations.ast import Query
 
 FORMATS = ("parquet", "csv", "json", "table")
 _SUFFIXES = {
@@ -194,7 +194,7 @@ def _read_on_spark(args: argparse.Namespace, kind: str, query: Query) -> Any:
 def _read_in_process(args: argparse.Namespace, kind: str, query: Query) -> Any:
     from situ.cli.common import counted, note
     from situ.cli.local_files import read_files
-    from situ.engine.expressions.literals import zone_of
+    from situ.expressions.literals import zone_of
 
     remote = [name for name in args.inputs if "://" in name]
     if remote:

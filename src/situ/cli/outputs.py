@@ -149,7 +149,7 @@ def write_on_spark(rows: DataFrame, args: argparse.Namespace, out: str, kind: st
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
 
-    from situ.spark.write import save_folder, save_table
+    from situ.spark.batch.write import save_folder, save_table
 
     counts = Observation("situ written")  # not the name of the one that counts bad rows
     observed = rows.observe(counts, F.count(F.lit(1)).alias("n"))
@@ -160,7 +160,7 @@ def write_on_spark(rows: DataFrame, args: argparse.Namespace, out: str, kind: st
             save_folder(observed, out, kind, overwrite=args.overwrite)
     n_rows = int(counts.get["n"])
     if args.on_bad_rows == "drop":
-        from situ.spark.batch import n_bad_rows
+        from situ.spark.batch.job import n_bad_rows
 
         note(f"{counted(n_bad_rows(rows), 'row')} without a time, or that could not be read, left out.")
     return n_rows

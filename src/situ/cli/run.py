@@ -29,7 +29,7 @@ from situ.errors import OptionError, TiesWarning, UnsupportedExpressionError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from situ.language.ast import Query
+    from situ.language.situations.ast import Query
 
 EXAMPLES = """\
   situ run drivers.situ --input cars/ --output aggressive/
@@ -97,7 +97,7 @@ def _run_in_process(args: argparse.Namespace, query: Query, kind: str) -> int:
 
 def _run_on_spark(args: argparse.Namespace, query: Query, kind: str) -> int:
     """Rows that were left out are told of in the end, all of them, with the columns that tell them apart."""
-    from situ.spark.tied import ties_of
+    from situ.spark.batch.tied import ties_of
 
     matches = _matches_on_spark(args, query)
     with warnings.catch_warnings():

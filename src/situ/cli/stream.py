@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from situ.spark.stream_metrics import MetricsListener
+    from situ.spark.stream.metrics import MetricsListener
 
 EXAMPLES = """\
   situ stream drivers.situ --source files --input cars/ --input-format json \\
@@ -111,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
     from situ.language import query
     from situ.spark import match
     from situ.spark.errors import situ_error
-    from situ.spark.stream_metrics import MetricsListener
+    from situ.spark.stream.metrics import MetricsListener
 
     stream_io.check(args)
     parsed = query(read_query(args))
@@ -163,7 +163,7 @@ def _session(args: argparse.Namespace) -> SparkSession:
     from situ.cli.secrets import REDACTED_NAMES
     from situ.cli.session import local_spark
     from situ.cli.stream_io import connector
-    from situ.spark.stream import PROVIDER, ROCKSDB
+    from situ.spark.stream.job import PROVIDER, ROCKSDB
 
     settings = {
         PROVIDER: ROCKSDB,
@@ -254,7 +254,7 @@ def _live_line(listener: MetricsListener, quiet: bool) -> Iterator[None]:
 def line_of(listener: MetricsListener) -> str:
     """The live line.
 
-    >>> from situ.spark.stream_metrics import MetricsListener
+    >>> from situ.spark.stream.metrics import MetricsListener
     >>> line_of(MetricsListener())
     '0 events/s | 0 matches | state 0.0 MB | lag 0.0 s | 0 late rows'
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import types as T
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-    from situ.language.ast import Query
+    from situ.language.situations.ast import Query
 
 _CORRUPT = "_unreadable"
 _SECONDS_TO_ANSWER = 5
@@ -133,8 +133,8 @@ def _schema(text: str) -> T.StructType:
 
 
 def _time_column(args: argparse.Namespace, query: Query, rows: DataFrame) -> str:
-    from situ.language.binder import bind
-    from situ.spark.project import schema_of
+    from situ.language.situations.binder import bind
+    from situ.spark.select.project import schema_of
 
     return bind(query, schema_of(rows), time=args.time).time.name
 

@@ -17,8 +17,9 @@ from situ.algebra.certainty import (
 )
 from situ.algebra.network import Reduced
 from situ.algebra.relations import ALL, names_of
-from situ.language.ast import Duration, Query, Symbol
-from situ.language.define import length_if_boolean
+from situ.language.situations.ast import Query, Symbol
+from situ.language.situations.define import length_if_boolean
+from situ.language.text.nodes import Duration
 from situ.plan.cost import Floats
 from situ.plan.pattern import reduce_pattern, relation_matrix
 from situ.plan.plan import Plan, Planner

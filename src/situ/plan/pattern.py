@@ -7,7 +7,7 @@ import numpy as np
 from situ.algebra.composition import IntArray
 from situ.algebra.network import Network, Reduced
 from situ.algebra.relations import ALL, EQUALS, converse
-from situ.language.ast import Query
+from situ.language.situations.ast import Query
 
 
 def relation_matrix(query: Query) -> IntArray:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from situ.engine import api
-from situ.engine.tables import to_arrow
+from situ.carry import in_process as api
 from situ.errors import OptionError
-from situ.language.ast import Query
+from situ.language.situations.ast import Query
 from situ.plotting.gather import Gatherer, best, partition_events
 from situ.plotting.matches import Found, return_column, with_endpoints
 from situ.plotting.pictures import Picture, Pictures
+from situ.rows.tables import to_arrow
 
 __all__ = ["Picture", "Pictures", "draw_sample", "plot", "plot_on_spark"]
 
@@ -34,7 +34,7 @@ def plot(events: Any, query: Query, *, top: int = 3, by: str | None = None, **op
 
 def plot_on_spark(df: Any, query: Query, *, top: int = 3, by: str | None = None, **options: Any) -> Pictures:
     """The same of a batch DataFrame: the matches and the events around them come to the driver, no more."""
-    from situ.spark import sample
+    from situ.spark.batch import sample
 
     _check_top(top)
     if df.isStreaming:
@@ -48,8 +48,8 @@ def plot_on_spark(df: Any, query: Query, *, top: int = 3, by: str | None = None,
 
 
 def draw_sample(df: Any, query: Query, matches: Any, **options: Any) -> Pictures:
-    """Pictures of matches that were sampled (`situ.spark.sample`) with their endpoints."""
-    from situ.spark import sample
+    """Pictures of matches that were sampled (`situ.spark.batch.sample`) with their endpoints."""
+    from situ.spark.batch import sample
 
     time = options.get("time")
     kept = {name: value for name, value in options.items() if name in ("time", "ties", "points")}

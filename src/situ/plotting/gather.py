@@ -13,16 +13,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from situ.engine import api
-from situ.engine.expressions.literals import zone_of
-from situ.engine.schema import spark_schema, to_ticks
+from situ.carry import in_process as api
 from situ.errors import OptionError
-from situ.language.ast import Query, Symbol
-from situ.language.binder import BoundQuery, bind
+from situ.expressions.literals import zone_of
+from situ.language.situations.ast import Query, Symbol
+from situ.language.situations.binder import BoundQuery, bind
 from situ.plan.explain import describe_duration
 from situ.plotting.matches import Found, loose, return_column
 from situ.plotting.scene import Bar, Clock, Curve, Lane, Mark, Overview, Scene, Threshold, colour_of
 from situ.plotting.thresholds import comparisons
+from situ.rows.schema import spark_schema, to_ticks
 
 _MAX_CURVES = 4
 _MAX_POINTS = 4000  # of a curve; beyond it every n-th

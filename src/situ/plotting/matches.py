@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from situ.errors import OptionError
-from situ.language.ast import Expression, Item, Query, ReturnItem
+from situ.language.situations.ast import Item, Query, ReturnItem
+from situ.language.text.nodes import Expression
 
 _ENDPOINT = "_situ_{}_{}"
 

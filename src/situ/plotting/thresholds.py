@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import sqlglot.expressions as exp
 
-from situ.language.ast import Expression
+from situ.language.text.nodes import Expression
 
 _SIGNS: dict[type[Any], tuple[str, str]] = {  # as written, and with its sides exchanged
     exp.GT: (">", "<"),

@@ -9,17 +9,17 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from situ.language.ast import Query
+    from situ.language.situations.ast import Query
 
 
 def match(df: DataFrame, query: Query, **options: Any) -> DataFrame:
     """Every match in a batch or streaming DataFrame, once."""
     _check_workers(df.sparkSession)
     if df.isStreaming:
-        from situ.spark import stream
+        from situ.spark.stream import job as stream
 
         return stream.match(df, query, **options)
-    from situ.spark import batch
+    from situ.spark.batch import job as batch
 
     return batch.match(df, query, **options)
 
@@ -28,17 +28,17 @@ def situations(df: DataFrame, query: Query, **options: Any) -> DataFrame:
     """The derived situations of a batch or streaming DataFrame, one row each."""
     _check_workers(df.sparkSession)
     if df.isStreaming:
-        from situ.spark import stream
+        from situ.spark.stream import job as stream
 
         return stream.situations(df, query, **options)
-    from situ.spark import batch
+    from situ.spark.batch import job as batch
 
     return batch.situations(df, query, **options)
 
 
 def match_parquet(spark: SparkSession, paths: str | Sequence[str], query: Query, **options: Any) -> DataFrame:
     """Every match in Parquet files, once; tasks read the files themselves."""
-    from situ.spark import parquet
+    from situ.spark.batch import parquet
 
     _check_workers(spark)
     return parquet.match_parquet(spark, paths, query, **options)
@@ -48,7 +48,7 @@ def situations_parquet(
     spark: SparkSession, paths: str | Sequence[str], query: Query, **options: Any
 ) -> DataFrame:
     """The derived situations of Parquet files, one row each; tasks read the files themselves."""
-    from situ.spark import parquet
+    from situ.spark.batch import parquet
 
     _check_workers(spark)
     return parquet.situations_parquet(spark, paths, query, **options)
@@ -56,12 +56,12 @@ def situations_parquet(
 
 def explain(df: DataFrame, query: Query, **options: Any) -> Any:
     """What was understood of a query, and how it is run on this DataFrame; no job runs."""
-    from situ.spark import explained
+    from situ.spark.batch import explained
 
     return explained.explain(df, query, **options)
 
 
 def _check_workers(session: SparkSession) -> None:
-    from situ.spark.pythons import check_workers
+    from situ.spark.session.pythons import check_workers
 
     check_workers(session)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from pyspark.daemon import manager
 
-import situ.spark.stream_processor
+import situ.spark.stream.processor
 import situ.spark.worker  # noqa: F401 - what the workers run
-from situ.engine.kernels.jit import kernel_folder
+from situ.compiled.jit import kernel_folder
 
 if __name__ == "__main__":
     kernel_folder()  # where that is a fresh one, all workers share it

@@ -10,10 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from situ.carry.batch import collect, direct, join_pieces, merge, slices
+from situ.carry.batch.task import Task
+from situ.carry.stream import pack as stream_pack
 from situ.errors import SituError
-from situ.spark import collect, direct, join_pieces, merge, slices, stream_pack, why
-from situ.spark.task import Task
-from situ.spark.tied import tell
+from situ.spark.batch import why
+from situ.spark.batch.tied import tell
 
 Entry = Callable[[Any, Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 

@@ -1,0 +1,1 @@
+"""Carriers: what brings rows to an operator and results to the user."""

@@ -1,0 +1,218 @@
+"""Parquet read by the tasks themselves: no row passes through the JVM before it is condensed.
+
+A task gets parts of files, reads the row groups that lie in them with Arrow, evaluates the conditions
+in process, and goes on exactly as a task that was handed rows by Spark.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from situ.carry.batch.collect import pack_prepared
+from situ.carry.batch.pieces import SHUFFLED
+from situ.carry.batch.ranges import Range, may_be_true, row_group_ranges
+from situ.carry.batch.split_parts import condense_split, gathered
+from situ.carry.batch.task import Task
+from situ.errors import DataError
+from situ.expressions import compile_expression
+from situ.options import Options
+from situ.rows.plain import plain_column
+from situ.rows.prepare import Columns, compiled_conditions, mask_of, truths
+from situ.spark.files.reach import open_file, plain
+from situ.spark.select.project import MASK, N_BAD_ROWS, read_batch
+
+_ROWS_AT_ONCE = 1 << 18
+_COUNTED = SHUFFLED.append(pa.field(N_BAD_ROWS, pa.int64()))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Part of a file: the row groups whose middle lies in the byte range; `folders` are its hive values."""
+
+    path: str
+    start: int
+    end: int
+    folders: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What tasks that read files themselves need to know."""
+
+    task: Task
+    schema: pa.Schema  # every column the query reads, folders included, in Spark's types
+    whole: bool  # are events packed as they are (strategy="shuffle")
+    time_zone: str
+    units: list[list[Unit]] = field(default_factory=list)  # of each Spark task
+    drops: bool = False  # are rows without a time left out and counted
+
+    @cached_property
+    def conditions(self) -> Any:
+        """The conditions of all symbols, compiled."""
+        return compiled_conditions(self.task.bound, self.schema, self._options)
+
+    @cached_property
+    def where(self) -> Any:
+        """WHERE, compiled."""
+        where = self.task.bound.query.where
+        if where is None:
+            return None
+        return compile_expression(where, self.schema, ansi=self.task.ansi, time_zone=self.time_zone)
+
+    @property
+    def _options(self) -> Options:
+        return Options(ansi=self.task.ansi, time_zone=self.time_zone)
+
+    @cached_property
+    def always_read(self) -> frozenset[str]:
+        """What is read even where no condition can hold: partition values, times, ties, WHERE's columns."""
+        bound = self.task.bound
+        names = {column.name for column in (*bound.partition, bound.time, *bound.ties)}
+        return frozenset(names | set(self.where.columns if self.where else ()))
+
+
+@dataclass
+class Dropped:
+    """How many rows without a time were left out (SEM 1.4)."""
+
+    n_rows: int = 0
+
+
+def read_units(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Pieces of the file parts that belong to the numbers in the batches, a split for each part.
+
+    Where rows without a time are dropped, a last row without a piece says how many.
+    """
+    numbers = (number for batch in batches for number in batch.column(0).to_pylist())
+    return _read_each(reading, ((unit, unit.path) for number in numbers for unit in reading.units[number]))
+
+
+def read_contents(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same of whole files that Spark has read: each row is a path and the file's content."""
+    units = {plain(unit.path): unit for group in reading.units for unit in group}
+    return _read_each(
+        reading,
+        (
+            (units[path.as_py()], content.as_buffer())
+            for batch in batches
+            for path, content in zip(batch.column(0), batch.column(1), strict=True)
+        ),
+    )
+
+
+def _read_each(reading: Reading, units: Iterable[tuple[Unit, str | pa.Buffer]]) -> Iterator[pa.RecordBatch]:
+    """Pieces of file parts, each with the path or the content of its file."""
+    dropped = Dropped()
+    pieces = (piece for unit, file in units for piece in read_unit(reading, unit, file, dropped))
+    if not reading.drops:
+        yield from pieces
+        return
+    for piece in pieces:
+        yield pa.RecordBatch.from_arrays([*piece.columns, pa.nulls(1, pa.int64())], schema=_COUNTED)
+    yield pa.RecordBatch.from_pylist([{N_BAD_ROWS: dropped.n_rows}], schema=_COUNTED)
+
+
+def read_unit(
+    reading: Reading, unit: Unit, file: str | pa.Buffer, dropped: Dropped
+) -> Iterator[pa.RecordBatch]:
+    """One part of a file as one split, whole or condensed, pieces for each bucket."""
+    task = reading.task
+    try:
+        parts = gathered(events_of(reading, unit, file, dropped), task.limit)
+        for part in parts:
+            if reading.whole:
+                yield from pack_prepared(task, read_batch(task.layout, part.rows, task.mask_type))
+            else:
+                yield from condense_split(task, itertools.chain([part], parts))
+    except DataError as error:
+        raise type(error)(f"{unit.path}: {error.message}", hint=error.hint) from None
+
+
+def events_of(reading: Reading, unit: Unit, content: str | pa.Buffer, dropped: Dropped) -> Iterator[pa.Table]:
+    """The events of a part of a file, as the columns of the layout and the mask."""
+    bound = reading.task.bound
+    conditions = [symbol.condition for symbol in bound.query.symbols if symbol.condition is not None]
+    with open_file(content) if isinstance(content, str) else pa.BufferReader(content) as source:
+        file = pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
+        spelt = {name.lower(): name for name in file.schema_arrow.names}
+        positions = _flat_columns(file.metadata)
+        for number in range(file.metadata.num_row_groups):
+            row_group = file.metadata.row_group(number)
+            if not unit.start <= _middle(row_group) < unit.end:
+                continue
+            ranges = folder_ranges(unit.folders) | row_group_ranges(row_group, positions)
+            if bound.query.where is not None and not may_be_true(bound.query.where, ranges):
+                continue
+            is_silent = not any(may_be_true(condition, ranges) for condition in conditions)
+            wanted = reading.always_read if is_silent else frozenset(reading.schema.names)
+            names = [
+                spelt[name.lower()]
+                for name in reading.schema.names
+                if name in wanted and name.lower() in spelt
+            ]
+            for batch in file.iter_batches(
+                _ROWS_AT_ONCE, row_groups=[number], columns=names, use_threads=False
+            ):
+                yield _events(reading, unit, batch, dropped, is_silent=is_silent)
+
+
+def _flat_columns(metadata: Any) -> dict[str, int]:
+    """Positions of the columns that are not nested, by lower-case name."""
+    paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
+    return {path.lower(): i for i, path in enumerate(paths) if "." not in path}
+
+
+def folder_ranges(folders: dict[str, Any]) -> dict[str, Range]:
+    """A folder's value as a range."""
+    return {
+        name.lower(): Range(value, value, value is None, value is None) for name, value in folders.items()
+    }
+
+
+def _middle(row_group: Any) -> int:
+    """Where a row group lies in its file, as Spark decides which split it belongs to."""
+    first = row_group.column(0)
+    offset = first.dictionary_page_offset or first.data_page_offset
+    size = sum(row_group.column(i).total_compressed_size for i in range(row_group.num_columns))
+    return int(min(offset, first.data_page_offset) + size // 2)
+
+
+def _events(
+    reading: Reading, unit: Unit, batch: pa.RecordBatch, dropped: Dropped, *, is_silent: bool
+) -> pa.Table:
+    """A batch's events; where no condition can hold nothing is evaluated but WHERE."""
+    task = reading.task
+    table = _in_schema(reading, unit, batch)
+    if reading.where is not None:
+        table = table.filter(pa.array(truths(reading.where(Columns(table), table.num_rows)).view(bool)))
+    time = table.column(task.bound.time.name)
+    if reading.drops and time.null_count:
+        dropped.n_rows += time.null_count
+        table = table.filter(pc.is_valid(time))
+    conditions = [] if is_silent else reading.conditions
+    mask = mask_of(conditions, Columns(table), task.mask_type)
+    names = [column.name for column in task.layout.columns]
+    return table.select(names).append_column(MASK, pa.array(mask))
+
+
+def _in_schema(reading: Reading, unit: Unit, batch: pa.RecordBatch) -> pa.Table:
+    """The batch with all columns in Spark's types: folders as constants, what was not read as nulls."""
+    found = {name.lower(): column for name, column in zip(batch.schema.names, batch.columns, strict=True)}
+    columns = []
+    for own in reading.schema:
+        if own.name in unit.folders:
+            columns.append(pa.repeat(pa.scalar(unit.folders[own.name], own.type), batch.num_rows))
+        elif own.name.lower() in found:
+            column = plain_column(found[own.name.lower()])
+            columns.append(column if column.type == own.type else column.cast(own.type))
+        else:
+            columns.append(pa.nulls(batch.num_rows, own.type))
+    return pa.Table.from_arrays(columns, schema=reading.schema)

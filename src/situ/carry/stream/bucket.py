@@ -1,0 +1,309 @@
+"""One bucket of a stream: some partitions, their state in cells, and the rows that wait.
+
+Knows nothing of Spark: state lies on a `Shelf`, which the stateful operator fills from Spark's state store
+and tests from a dict. One call per micro-batch reads and writes the cells of the rows' own keys only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from situ.carry.stream.cells import affected, cells_of, wanted_cells
+from situ.carry.stream.events import with_ids
+from situ.carry.stream.keyed import Keyed, merged, read_keyed, read_keys, write_keyed
+from situ.carry.stream.outcome import Outcome
+from situ.carry.stream.program import Program
+from situ.carry.stream.waiting import Index, Waiting, check_index
+from situ.carry.validate import check_given_rows, check_rows, require
+from situ.rows import prepare
+from situ.rows.kernels.numbers import LONG_AGO, NEVER
+from situ.rows.keys import shown
+from situ.rows.prepare import Prepared
+from situ.rows.tied import Tied, Ties
+from situ.saved.codec import Reader, Writer
+
+Positions = npt.NDArray[np.int64]
+
+
+class Shelf(Protocol):
+    """A bucket's place in the state store; `kind` is "cells" or "pieces"."""
+
+    def head(self) -> bytes | None: ...
+
+    def put_head(self, data: bytes) -> None: ...
+
+    def get(self, kind: str, number: int) -> bytes | None: ...
+
+    def put(self, kind: str, number: int, data: bytes) -> None: ...
+
+    def remove(self, kind: str, number: int) -> None: ...
+
+
+class Loaded(NamedTuple):
+    """The partitions of some cells, in memory; `n_stored` of them are in the state store."""
+
+    keys: list[pa.Array]
+    hashes: Positions
+    known: Any
+    n_stored: int
+
+
+class Bucket:
+    """Takes rows and the watermark; gives results, late rows and the instant to be called again at."""
+
+    def __init__(self, program: Program, shelf: Shelf) -> None:
+        self._program = program
+        self._keeper = program.keeper
+        self._shelf = shelf
+        self._n_cells, self._n_keys = 1, 0
+        self._wake = np.full(1, NEVER)  # for each cell the instant something can be purged at
+        index = Index.empty()
+        data = shelf.head()
+        self.is_new = data is None
+        if data is not None:
+            index = self._read_head(Reader(data, program.identity))
+        self._waiting = Waiting(index, _WaitingPieces(program, shelf))
+
+    def _read_head(self, reader: Reader) -> Index:
+        """How the bucket's state is cut up; what is wrong here would be looked for, or made, in vain."""
+        self._n_cells, self._n_keys = reader.array(np.int64, (2,)).tolist()
+        require(self._n_cells > 0, "a bucket has no cells")
+        require(wanted_cells(self._n_cells, self._n_keys) == self._n_cells, "a bucket has too many cells")
+        self._wake = reader.array(np.int64, (self._n_cells,))
+        number = reader.array(np.int64, (None,))
+        index = Index(number, *(reader.array(np.int64, (len(number),)) for _ in range(2)))
+        reader.end()
+        check_index(index)
+        return index
+
+    @property
+    def next_instant(self) -> int:
+        """The smallest instant whose completion gives the bucket something to do, NEVER for none."""
+        earliest = self._waiting.earliest
+        return min(earliest + 1 if earliest != NEVER else int(NEVER), int(self._wake.min()))
+
+    @property
+    def n_keys(self) -> int:
+        """How many partitions are remembered."""
+        return self._n_keys
+
+    @property
+    def n_waiting(self) -> int:
+        """How many rows wait."""
+        return self._waiting.n_rows
+
+    def take(self, rows: Keyed, originals: pa.Array | None, complete: int | None) -> Outcome:
+        """Take in rows of this micro-batch; `complete` is the watermark, None where there is none."""
+        outcome = Outcome()
+        if complete is None:
+            self._apply(rows, originals, None, outcome)
+        else:
+            is_late = rows.rows.time < complete
+            note_late(outcome, rows.rows.time, is_late, originals)
+            self._advance(complete, outcome)
+            self._waiting.add(rows.select(~is_late))
+        self._save()
+        return outcome
+
+    def wake(self, complete: int) -> Outcome:
+        """The watermark has moved on without rows of this bucket."""
+        outcome = Outcome()
+        self._advance(complete, outcome)
+        self._save()
+        return outcome
+
+    def _advance(self, complete: int, outcome: Outcome) -> None:
+        """Apply the waiting rows that are complete; purge the cells in which something can go."""
+        due = self._waiting.release(complete)
+        if due is not None:
+            self._apply(due, None, complete, outcome)
+        ready = np.flatnonzero(self._wake <= complete)
+        if len(ready):
+            self._write(self._load(ready.tolist()), set(ready.tolist()), complete)
+
+    def _apply(self, rows: Keyed, originals: pa.Array | None, complete: int | None, outcome: Outcome) -> None:
+        """Step the partitions of these rows; without a watermark late ones are left out here."""
+        if not rows.n_rows:
+            return
+        rows = rows.used()
+        cells = set(self._cells_of(rows.hashes).tolist())
+        loaded, own = self._with_slots(self._load(sorted(cells)), rows)
+        if complete is None:
+            is_late = self._keeper.late(loaded.known, own)
+            note_late(outcome, own.time, is_late, originals)
+            own = prepare.select(own, ~is_late)
+        after = self._keeper.step(loaded.known, own, complete)
+        outcome.n_ignored += after.n_ignored
+        if after.tied is not None and after.tied.n_rows:
+            outcome.n_tied += after.tied.n_rows
+            self._warn_once(after.tied, loaded.keys)
+        for one in after.emitted:
+            if len(one.slot):
+                keys = [column.take(pa.array(one.slot)) for column in loaded.keys]
+                columns = with_ids(self._program.task, one, keys)
+                outcome.tables.append(pa.Table.from_arrays(columns, names=self._program.output_names))
+        self._write(loaded._replace(known=after.known), cells, complete)
+
+    def _warn_once(self, tied: Tied, keys: list[pa.Array]) -> None:
+        """The first time a worker leaves rows out it says so in its log; a metric counts them all."""
+        task = self._program.task
+        is_first = not task.tied.n_rows
+        task.tied.note(tied.n_rows, tied.instants)
+        if is_first and task.ties == "warn":
+            first = tied.instants[0]
+            first = first._replace(key=tuple(shown(column[first.code]) for column in keys))
+            ask = "situ.why of a batch DataFrame names those that tell the rows apart"
+            Ties(task.bound, tied.n_rows, first, at_least=True, ask=ask).warn()
+
+    def _cells_of(self, hashes: Positions) -> Positions:
+        """The cell of each partition; the remainder of its hash is the bucket's already."""
+        return cells_of(hashes // self._program.task.n_buckets, self._n_cells)
+
+    def _with_slots(self, loaded: Loaded, rows: Keyed) -> tuple[Loaded, Prepared]:
+        """The rows' partitions among the loaded ones, new ones added; the rows, coded by slot."""
+        n_old = len(loaded.hashes)
+        if not self._program.types.keys:
+            if not n_old:
+                loaded = loaded._replace(hashes=rows.hashes, known=self._keeper.nothing(1))
+            return loaded, rows.rows._replace(keys=[])
+        codes, keys = merged([loaded.keys, rows.rows.keys], n_old + len(rows.hashes))
+        require((codes[:n_old] == np.arange(n_old)).all(), "a partition is there twice")
+        n_new = len(keys[0]) - n_old
+        if n_new:
+            hashes = np.empty(n_old + n_new, np.int64)
+            hashes[codes] = np.concatenate([loaded.hashes, rows.hashes])
+            known = self._keeper.concat([loaded.known, self._keeper.nothing(n_new)])
+            loaded = Loaded(keys, hashes, known, loaded.n_stored)
+        return loaded, rows.rows._replace(codes=codes[n_old:][rows.rows.codes], keys=[])
+
+    def _load(self, cells: Iterable[int]) -> Loaded:
+        """Everything in these cells."""
+        keeper, types, parts = self._keeper, self._program.types, []
+        for cell in cells:
+            data = self._shelf.get("cells", cell)
+            if data is not None:
+                reader = Reader(data, self._program.identity)
+                keys, hashes = read_keys(reader, types)
+                require((self._cells_of(hashes) == cell).all(), "a partition is in another one's place")
+                parts.append(Loaded(keys, hashes, keeper.read(reader, len(hashes)), len(hashes)))
+                reader.end()
+        if not parts:
+            keys = [pa.array([], kind) for kind in types.keys]
+            return Loaded(keys, np.empty(0, np.int64), keeper.nothing(0), 0)
+        return self._joined(parts)
+
+    def _joined(self, parts: list[Loaded]) -> Loaded:
+        if len(parts) == 1:
+            return parts[0]
+        return Loaded(
+            [pa.concat_arrays(list(column)) for column in zip(*(part.keys for part in parts), strict=True)],
+            np.concatenate([part.hashes for part in parts]),
+            self._keeper.concat([part.known for part in parts]),
+            sum(part.n_stored for part in parts),
+        )
+
+    def _write(self, loaded: Loaded, cells: set[int], complete: int | None) -> None:
+        """Put the partitions of these cells back, without those that can be forgotten."""
+        if complete is not None:
+            known, gone = self._keeper.purge(loaded.known, complete)
+            loaded = self._part(loaded._replace(known=known), np.flatnonzero(~gone))
+        self._n_keys += len(loaded.hashes) - loaded.n_stored
+        n_cells = wanted_cells(self._n_cells, self._n_keys)
+        if n_cells != self._n_cells:
+            others = affected(self._n_cells, n_cells) - cells
+            loaded = self._joined([loaded, self._load(sorted(others))])
+            cells = cells | others
+            for cell in range(n_cells, self._n_cells):
+                self._shelf.remove("cells", cell)
+            added = np.full(max(0, n_cells - self._n_cells), NEVER)
+            self._wake = np.concatenate([self._wake[:n_cells], added])
+            self._n_cells = n_cells
+        self._put_cells(loaded, {cell for cell in cells if cell < n_cells}, complete)
+
+    def _put_cells(self, loaded: Loaded, cells: set[int], complete: int | None) -> None:
+        cell_of = self._cells_of(loaded.hashes)
+        order = np.argsort(cell_of, kind="stable")
+        loaded = self._part(loaded, order)
+        numbers, starts = np.unique(cell_of[order], return_index=True)
+        borders = np.append(starts, len(cell_of))
+        pieces = self._keeper.cut(loaded.known, borders) if len(numbers) else []
+        for cell, known, (begin, end) in zip(numbers.tolist(), pieces, pairwise(borders), strict=True):
+            keys = [column.slice(begin, end - begin) for column in loaded.keys]
+            self._put_cell(cell, Loaded(keys, loaded.hashes[begin:end], known, 0), complete)
+        for cell in cells - set(numbers.tolist()):
+            self._shelf.remove("cells", cell)
+            self._wake[cell] = NEVER
+
+    def _put_cell(self, cell: int, part: Loaded, complete: int | None) -> None:
+        writer = Writer(self._program.identity)
+        writer.columns(part.keys)
+        writer.array(part.hashes)
+        self._keeper.write(writer, part.known)
+        self._shelf.put("cells", cell, writer.bytes())
+        if complete is not None:
+            when = int(self._keeper.next_purge(part.known).min(initial=NEVER))
+            self._wake[cell] = self._program.rounded_up(max(when, complete + 1))
+
+    def _part(self, loaded: Loaded, slots: Positions) -> Loaded:
+        """Some of the partitions, in this order."""
+        if len(slots) == len(loaded.hashes) and bool((slots == np.arange(len(slots))).all()):
+            return loaded
+        keys = [column.take(pa.array(slots)) for column in loaded.keys]
+        return Loaded(keys, loaded.hashes[slots], self._keeper.select(loaded.known, slots), loaded.n_stored)
+
+    def _save(self) -> None:
+        writer = Writer(self._program.identity)
+        writer.array(np.array([self._n_cells, self._n_keys]))
+        writer.array(self._wake)
+        for column in self._waiting.index:
+            writer.array(column)
+        self._shelf.put_head(writer.bytes())
+
+
+class _WaitingPieces:
+    """Pieces of waiting rows on a bucket's shelf."""
+
+    def __init__(self, program: Program, shelf: Shelf) -> None:
+        self._program = program
+        self._shelf = shelf
+
+    def read(self, number: int) -> Keyed:
+        data = self._shelf.get("pieces", number)
+        require(data is not None, "rows that wait are missing")
+        assert data is not None
+        program = self._program
+        reader = Reader(data, program.identity)
+        keyed = read_keyed(reader, program.types, program.task.mask_type)
+        reader.end()
+        # what its partitions have come to is known only once the cells are read; rows that wait lie after it
+        before_all = np.full(len(keyed.hashes), LONG_AGO)
+        check = check_rows if program.task.bound.query.intervals is None else check_given_rows
+        check(keyed.rows, before_all, program.task.engine.n_symbols)
+        return keyed
+
+    def write(self, number: int, rows: Keyed) -> None:
+        writer = Writer(self._program.identity)
+        write_keyed(writer, rows)
+        self._shelf.put("pieces", number, writer.bytes())
+
+    def remove(self, number: int) -> None:
+        self._shelf.remove("pieces", number)
+
+
+def note_late(
+    outcome: Outcome, time: Positions, is_late: npt.NDArray[np.bool_], originals: pa.Array | None
+) -> None:
+    """Count late rows, and keep them where they are asked for."""
+    n_late = int(is_late.sum())
+    if not n_late:
+        return
+    outcome.n_late += n_late
+    outcome.earliest_late = min(outcome.earliest_late, int(time[is_late].min()))
+    if originals is not None:
+        outcome.late_rows.append(originals.filter(pa.array(is_late)))

@@ -1,0 +1,59 @@
+"""What a checkpoint was made for: kept in the state store, and looked at by every micro-batch with rows."""
+
+from __future__ import annotations
+
+import json
+
+from situ._version import __version__
+from situ.carry.stream.program import Program
+from situ.errors import StateError
+
+_NEW_CHECKPOINT = "give the stream a new checkpointLocation"
+
+
+def new_header(program: Program) -> bytes:
+    """The header of a new checkpoint."""
+    task = program.task
+    return json.dumps(
+        {
+            "situ": __version__,
+            "identity": program.identity.hex(),
+            "buckets": task.n_buckets,
+            "kind": task.kind,
+            "query": str(task.bound.query),
+            "forget_after": task.forget_after,
+            "columns": {field.name: str(field.type) for field in task.schema},
+        }
+    ).encode()
+
+
+def check_header(data: bytes, program: Program) -> None:
+    """Refuse to go on with state that was made for something else."""
+    try:
+        then = json.loads(bytes(data))
+        now = json.loads(new_header(program))
+        made_by, buckets, identity = then["situ"], then["buckets"], then["identity"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StateError(f"the state in this checkpoint is damaged: {error}", hint=_NEW_CHECKPOINT) from None
+    if buckets != now["buckets"]:
+        raise StateError(
+            f"this checkpoint was made with buckets={buckets}, not with buckets={now['buckets']}",
+            hint=f"the number cannot change: pass buckets={buckets}, or {_NEW_CHECKPOINT}",
+        )
+    if identity == now["identity"]:
+        return
+    for what, name in (
+        ("kind", "the other call (situ.match, situ.situations)"),
+        ("query", "another query"),
+        ("forget_after", "another forget_after"),
+        ("columns", "columns of other types"),
+    ):
+        if then.get(what) != now[what]:
+            raise StateError(
+                f"this checkpoint was made for {name}.\nThen: {then.get(what)}\nNow:  {now[what]}",
+                hint=f"go on with what it was made for, or {_NEW_CHECKPOINT}",
+            )
+    raise StateError(
+        f"this checkpoint was written by situ {made_by} in a form that situ {__version__} does not read",
+        hint=f"go on with situ {made_by}, or {_NEW_CHECKPOINT}",
+    )

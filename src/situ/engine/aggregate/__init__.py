@@ -1,7 +1,0 @@
-"""Aggregates of situations as a columnar monoid: view events, fold ranges of them, read items."""
-
-from situ.engine.aggregate.overflow import AggregateOverflowError
-from situ.engine.aggregate.spec import AggregateSpec, specs_of
-from situ.engine.aggregate.states import States
-
-__all__ = ["AggregateOverflowError", "AggregateSpec", "States", "specs_of"]

@@ -1,0 +1,1 @@
+"""Queries made without text."""

@@ -1,0 +1,208 @@
+"""Symbols as Python names: `A.overlaps(B) | A.meets(B)`, `A.ts < B.ts`, `A.avg("speed")`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from situ.errors import QueryError
+from situ.language.building.values import Value
+from situ.language.text.words import ITEM_ENDPOINTS, quote
+
+
+class Constraint:
+    """What PATTERN asks of two symbols; `|` adds an alternative."""
+
+    __slots__ = ("_alternatives", "text")
+
+    def __init__(self, text: str, *, alternatives: bool = False) -> None:
+        self.text = text
+        self._alternatives = alternatives
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<Constraint {self.text}>"
+
+    def __or__(self, other: Constraint) -> Constraint:
+        return Constraint(f"{self.text}; {other.text}", alternatives=True)
+
+    def __and__(self, other: Constraint) -> Constraint:
+        if self._alternatives or other._alternatives:
+            raise QueryError("alternatives cannot be joined with &", hint="pass them to pattern() one by one")
+        return Constraint(f"{self.text} AND {other.text}")
+
+    def __bool__(self) -> bool:
+        raise QueryError(
+            "a constraint has no truth value in Python",
+            hint="pass several to pattern(), separate alternatives with |, and write A.ts < B.ts < A.te as "
+            "(A.ts < B.ts) & (B.ts < A.te)",
+        )
+
+
+class Endpoint(Value):
+    """`A.ts` or `A.te`: compared with another one it is a constraint, otherwise a value for RETURN."""
+
+    __slots__ = ()
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared("<", other) if isinstance(other, Endpoint) else super().__lt__(other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared("<=", other) if isinstance(other, Endpoint) else super().__le__(other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared(">", other) if isinstance(other, Endpoint) else super().__gt__(other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared(">=", other) if isinstance(other, Endpoint) else super().__ge__(other)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared("=", other) if isinstance(other, Endpoint) else super().__eq__(other)
+
+    __hash__ = None
+
+    def _compared(self, sign: str, other: Endpoint) -> Constraint:
+        return Constraint(f"{self.sql} {sign} {other.sql}")
+
+
+class SymbolName:
+    """The name of a symbol, with the relations, endpoints and aggregates it can have."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<symbol {self.name}>"
+
+    def _relates(self, relation: str, other: SymbolName) -> Constraint:
+        return Constraint(f"{quote(self.name)} {relation} {quote(str(other))}")
+
+    def before(self, other: SymbolName) -> Constraint:
+        """This ends before the other starts."""
+        return self._relates("before", other)
+
+    def meets(self, other: SymbolName) -> Constraint:
+        """This ends when the other starts."""
+        return self._relates("meets", other)
+
+    def overlaps(self, other: SymbolName) -> Constraint:
+        """This starts first and ends while the other goes on."""
+        return self._relates("overlaps", other)
+
+    def finished_by(self, other: SymbolName) -> Constraint:
+        """This starts first and both end together."""
+        return self._relates("finished-by", other)
+
+    def contains(self, other: SymbolName) -> Constraint:
+        """This starts before the other and ends after it."""
+        return self._relates("contains", other)
+
+    def starts(self, other: SymbolName) -> Constraint:
+        """Both start together and this ends first."""
+        return self._relates("starts", other)
+
+    def equals(self, other: SymbolName) -> Constraint:
+        """Both start and end together."""
+        return self._relates("equals", other)
+
+    def started_by(self, other: SymbolName) -> Constraint:
+        """Both start together and this ends last."""
+        return self._relates("started-by", other)
+
+    def during(self, other: SymbolName) -> Constraint:
+        """This starts after the other and ends before it."""
+        return self._relates("during", other)
+
+    def finishes(self, other: SymbolName) -> Constraint:
+        """This starts last and both end together."""
+        return self._relates("finishes", other)
+
+    def overlapped_by(self, other: SymbolName) -> Constraint:
+        """The other starts first and ends while this goes on."""
+        return self._relates("overlapped-by", other)
+
+    def met_by(self, other: SymbolName) -> Constraint:
+        """This starts when the other ends."""
+        return self._relates("met-by", other)
+
+    def after(self, other: SymbolName) -> Constraint:
+        """This starts after the other has ended."""
+        return self._relates("after", other)
+
+    def followed_by(self, other: SymbolName) -> Constraint:
+        """Before the other, with no event of either in between."""
+        return self._relates("followed-by", other)
+
+    def follows(self, other: SymbolName) -> Constraint:
+        """After the other, with no event of either in between."""
+        return self._relates("follows", other)
+
+    @property
+    def ts(self) -> Endpoint:
+        """The start."""
+        return Endpoint(f"{quote(self.name)}.ts")
+
+    @property
+    def te(self) -> Endpoint:
+        """The end."""
+        return Endpoint(f"{quote(self.name)}.te")
+
+    @property
+    def duration(self) -> Value:
+        """The length, null while the situation is open."""
+        return Value(f"{quote(self.name)}.duration")
+
+    def value(self, attribute: str) -> Value:
+        """The attribute of a given interval; situations made of events need an aggregate."""
+        return Value(self._path(attribute))
+
+    def first(self, attribute: str) -> Value:
+        """The value of the first event."""
+        return self._aggregate("first", attribute)
+
+    def last(self, attribute: str) -> Value:
+        """The value of the last event."""
+        return self._aggregate("last", attribute)
+
+    def sum(self, attribute: str) -> Value:
+        """The sum over the events."""
+        return self._aggregate("sum", attribute)
+
+    def avg(self, attribute: str) -> Value:
+        """The average over the events."""
+        return self._aggregate("avg", attribute)
+
+    def min(self, attribute: str) -> Value:
+        """The smallest value."""
+        return self._aggregate("min", attribute)
+
+    def max(self, attribute: str) -> Value:
+        """The largest value."""
+        return self._aggregate("max", attribute)
+
+    def stddev(self, attribute: str) -> Value:
+        """The sample standard deviation."""
+        return self._aggregate("stddev", attribute)
+
+    def count(self, attribute: str | None = None) -> Value:
+        """The number of events, or of those where the attribute is not null."""
+        return (
+            Value(f"count({quote(self.name)})") if attribute is None else self._aggregate("count", attribute)
+        )
+
+    def _aggregate(self, function: str, attribute: str) -> Value:
+        return Value(f"{function}({self._path(attribute)})")
+
+    def _path(self, attribute: str) -> str:
+        bare = quote(attribute)
+        # Bare, ts would be the start of the situation and not a column of that name.
+        return f"{quote(self.name)}.{f'`{attribute}`' if attribute.lower() in ITEM_ENDPOINTS else bare}"
+
+
+def symbols(*names: str) -> tuple[SymbolName, ...]:
+    """Names for the situations of a query: `A, B = symbols("A", "B")`."""
+    return tuple(SymbolName(name) for name in names)

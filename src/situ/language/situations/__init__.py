@@ -1,0 +1,1 @@
+"""Queries about situations: from text to a checked query, and back."""

@@ -1,0 +1,119 @@
+"""What a query is: frozen, hashable, picklable data. Text and builder both end here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from situ.algebra.certainty import Admissible, admission
+from situ.language.text.nodes import Duration, Expression
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """One DEFINE entry. `condition` is None where the symbol is given by SYMBOL BY (SEM 6)."""
+
+    name: str
+    condition: Expression | None = None
+    at_least: Duration | None = None
+    at_most: Duration | None = None
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """`left` stands to `right` in one of `relations` (bits, see algebra.relations).
+
+    At most one per pair, all constraints written for the pair intersected, `left` before `right`
+    in symbol order.
+    """
+
+    left: str
+    right: str
+    relations: int
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing asked of a match: an aggregate over a situation's events, or an endpoint.
+
+    function: first last count sum avg min max stddev (attribute None only for count),
+    ts te duration (attribute None), value (A.attr alone, interval input only).
+    """
+
+    function: str
+    symbol: str
+    attribute: str | None = None
+
+
+@dataclass(frozen=True)
+class ReturnItem:
+    """`expression AS name`; in `expression`, `Query.items[i]` stands as the column `_item_<i>`."""
+
+    name: str
+    expression: Expression
+
+
+@dataclass(frozen=True)
+class IntervalSource:
+    """FROM INTERVALS: which columns give symbol, start, end and id (SEM 6)."""
+
+    starting: str
+    ending: str
+    symbol_by: str | None = None
+    id_by: str | None = None
+
+
+@dataclass(frozen=True)
+class Query:
+    """A checked query. RETURN * and no RETURN at all are stored expanded: A_ts, A_te per symbol (SEM 5.1)."""
+
+    source: str
+    symbols: tuple[Symbol, ...]
+    constraints: tuple[Constraint, ...] = ()
+    where: Expression | None = None
+    order_by: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    intervals: IntervalSource | None = None
+    within: Duration | None = None
+    emit: Literal["EARLY", "FINAL"] = "EARLY"
+    items: tuple[Item, ...] = ()
+    returns: tuple[ReturnItem, ...] = ()
+
+    @cached_property
+    def symbol_names(self) -> tuple[str, ...]:
+        return tuple(symbol.name for symbol in self.symbols)
+
+    @cached_property
+    def admissible(self) -> tuple[Admissible, ...]:
+        """Per symbol, when a situation may first be used (SEM 2.4, 6.3)."""
+        given = self.intervals
+        return tuple(
+            admission(
+                None if symbol.at_least is None else symbol.at_least.value,
+                None if symbol.at_most is None else symbol.at_most.value,
+                is_given=given is not None,
+                is_announced=given is not None and given.id_by is not None,
+            )
+            for symbol in self.symbols
+        )
+
+    def __str__(self) -> str:
+        """The canonical text; parsing it gives an equal query."""
+        from situ.language.situations.printer import (
+            query_text,  # the printer is made of queries, not they of it
+        )
+
+        return query_text(self)
+
+    def explain(self) -> Any:
+        """What was understood: symbols, constraints after simplification, when each pair becomes certain."""
+        from situ.plan.explain import explain_text  # a convenience: the layers above stay unknown here
+
+        return explain_text(self)
+
+    def operator(self, schema: Any, **options: Any) -> Any:
+        """A push operator for this query; see `situ.carry.push.operator`."""
+        from situ.carry.push import operator  # a convenience: the layers above stay unknown here
+
+        return operator(self, schema, **options)

@@ -1,0 +1,97 @@
+"""What text and builder both hand to the checks: the parts of a query and where each was written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from situ.errors import QueryError, Span
+from situ.language.situations.ast import IntervalSource, Symbol
+from situ.language.text.nodes import Duration, Expression
+from situ.language.text.sql import Scope
+from situ.language.text.tokens import Source, Token
+
+
+class Place(NamedTuple):
+    """Where something was written."""
+
+    source: Source
+    span: Span
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.source.text[self.span.start : self.span.end].split())
+
+    def error(self, kind: type[QueryError], message: str, *, hint: str | None = None) -> QueryError:
+        return self.source.error(kind, message, self.span, hint=hint)
+
+
+class Phrase(NamedTuple):
+    """The tokens of a condition as they were written."""
+
+    source: Source
+    tokens: Sequence[Token]
+
+
+class Definition(NamedTuple):
+    """One DEFINE entry: the symbol, where its name stands, and the condition as written."""
+
+    symbol: Symbol
+    place: Place
+    written: Phrase
+
+
+class Written(NamedTuple):
+    """One constraint as it was written, before several on a pair are intersected."""
+
+    left: str
+    right: str
+    relations: int
+    place: Place
+
+
+class Mention(NamedTuple):
+    """A symbol in PATTERN."""
+
+    name: str
+    place: Place
+
+
+@dataclass
+class Pattern:
+    """PATTERN: its constraints, and every symbol it mentions in order."""
+
+    place: Place
+    written: list[Written] = field(default_factory=list)
+    mentions: list[Mention] = field(default_factory=list)
+
+
+class ReturnText(NamedTuple):
+    """A RETURN item not yet understood: its tokens and its name."""
+
+    source: Source
+    tokens: tuple[Token, ...]
+    name: str
+    place: Place
+
+
+@dataclass
+class Draft:
+    """The parts of a query; `place` of the whole is used where no better one is known."""
+
+    place: Place
+    source: str
+    scope: Scope
+    is_intervals: bool = False
+    intervals: IntervalSource | None = None
+    where: Expression | None = None
+    where_written: Phrase | None = None
+    order_by: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    definitions: list[Definition] = field(default_factory=list)
+    pattern: Pattern | None = None
+    within: Duration | None = None
+    within_place: Place | None = None
+    emit: Literal["EARLY", "FINAL"] = "EARLY"
+    returns: list[ReturnText] | None = None  # None: every endpoint, as RETURN * does

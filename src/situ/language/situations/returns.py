@@ -1,0 +1,344 @@
+"""RETURN: expressions over aggregates and endpoints of situations, each with a name (SEM 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from situ.errors import (
+    ForbiddenExpressionError,
+    QueryError,
+    QuerySyntaxError,
+    ReturnItemError,
+    Span,
+    UnknownAggregateError,
+    UnknownSymbolError,
+)
+from situ.language.situations.ast import Item, ReturnItem
+from situ.language.situations.draft import Place, ReturnText
+from situ.language.text.clauses import Clause, split_commas
+from situ.language.text.nesting import check_nesting
+from situ.language.text.render import ends_operand, is_call
+from situ.language.text.rowchecks import check_calls, check_numbers, check_order
+from situ.language.text.sql import finish, lambda_names, paths
+from situ.language.text.tokens import Kind, Source, Token, describe, did_you_mean, span_of
+from situ.language.text.words import (
+    AGGREGATES,
+    INTERVAL_UNITS,
+    ITEM_ENDPOINTS,
+    SPARK_AGGREGATES,
+    TYPES_WITH_ARGUMENTS,
+    quote,
+)
+
+_SAME_AGGREGATE = {"mean": "avg", "std": "stddev", "stddev_samp": "stddev"}  # as in Spark
+_MEANT = (*AGGREGATES, *_SAME_AGGREGATE)
+
+
+def return_texts(source: Source, clause: Clause) -> list[ReturnText] | None:
+    """The items of a RETURN clause with their names; None for `RETURN *`."""
+    if len(clause.tokens) == 1 and clause.tokens[0].is_sign("*"):
+        return None
+    return [_named(source, tokens, clause.keyword) for tokens in split_commas(clause.tokens)]
+
+
+def _named(source: Source, tokens: Sequence[Token], keyword: Token) -> ReturnText:
+    if not tokens:
+        raise source.error(
+            QuerySyntaxError,
+            "a RETURN item is missing",
+            keyword,
+            hint="write RETURN avg(A.speed) AS speed, with a comma between items and none after the last",
+        )
+    if tokens[0].is_sign("*"):
+        raise source.error(
+            ReturnItemError,
+            "* stands alone in RETURN",
+            tokens[0],
+            hint="list A.ts AS a_ts and so on beside other items",
+        )
+    _check_missing_comma(source, tokens)
+    if len(tokens) >= 3 and tokens[-2].is_word("AS") and tokens[-1].is_name:
+        return ReturnText(source, tuple(tokens[:-2]), tokens[-1].value, Place(source, tokens[-1].span))
+    if tokens[-1].is_word("AS") or (len(tokens) >= 2 and tokens[-2].is_word("AS")):
+        raise source.expected(
+            "a name after AS", tokens[-1], hint="a name that is no plain word is written in back-quotes"
+        )
+    if tokens[0].is_word("AS"):
+        raise source.error(QuerySyntaxError, "an expression is missing before AS", tokens[0])
+    if len(tokens) > 1 and tokens[-1].is_name and ends_operand(tokens[-2]):
+        raise source.error(
+            ReturnItemError,
+            f"AS is missing before {describe(tokens[-1])}",
+            tokens[-1],
+            hint=f"write {source.text[tokens[0].start : tokens[-2].end]} AS {quote(tokens[-1].value)}",
+        )
+    words = "_".join(token.value for token in tokens if token.is_name)
+    raise source.error(
+        ReturnItemError,
+        "this RETURN item has no name",
+        span_of(tokens),
+        hint=f"add AS and a name, as in {source.text[tokens[0].start : tokens[-1].end]} AS "
+        f"{quote(words or 'x')}",
+    )
+
+
+def _check_missing_comma(source: Source, tokens: Sequence[Token]) -> None:
+    """What follows `x AS name` is the next item."""
+    depth = 0
+    for position, token in enumerate(tokens[:-2]):
+        depth += token.is_sign("(", "[") - token.is_sign(")", "]")
+        name, behind = tokens[position + 1], tokens[position + 2]
+        if position and token.is_word("AS") and depth == 0 and name.is_name and behind.is_name:
+            raise source.error(
+                QuerySyntaxError,
+                f"a comma is missing before {describe(behind)}",
+                behind,
+                hint="RETURN items are separated by commas: A.ts AS since, avg(A.speed) AS speed",
+            )
+
+
+_MEANT_ENDPOINTS = {
+    **dict.fromkeys(("start", "begin", "starts", "start_time", "from"), "ts"),
+    **dict.fromkeys(("end", "stop", "ends", "end_time", "until"), "te"),
+    **dict.fromkeys(("length", "dur", "lasts", "lasting"), "duration"),
+}
+
+
+class ItemReader:
+    """Turns RETURN texts into expressions over `_item_<i>` columns, collecting the items."""
+
+    def __init__(self, symbols: Sequence[str], *, is_intervals: bool) -> None:
+        self.symbols = tuple(symbols)
+        self.is_intervals = is_intervals
+        self.items: dict[Item, int] = {}
+
+    def read(self, text: ReturnText) -> ReturnItem:
+        source, tokens = text.source, text.tokens
+        what = f"the RETURN item {text.name}"
+        check_nesting(source, tokens)
+        check_numbers(source, tokens)
+        replaced = self._replace(source, tokens)
+        check_calls(source, replaced, what)
+        check_order(source, replaced, what)
+        return ReturnItem(text.name, finish(source, tokens, replaced, what))
+
+    def _replace(self, source: Source, tokens: Sequence[Token]) -> list[Token]:
+        starts = dict(paths(tokens))
+        variables = lambda_names(tokens)
+        result: list[Token] = []
+        position = 0
+        while position < len(tokens):
+            last = starts.get(position)
+            if last is None:
+                result.append(tokens[position])
+                position += 1
+                continue
+            if self._is_aggregate(tokens, position, last):
+                item, last = self._aggregate(source, tokens, position)
+                result.append(self._column(item, tokens[position : last + 1]))
+                _check_alone(source, tokens, last + 1)
+            elif self._is_reference(tokens, position, last, variables):
+                item, used = self._reference(source, tokens, position, last)
+                result.append(self._column(item, tokens[position : used + 1]))
+                result.extend(tokens[used + 1 : last + 1])
+            else:
+                result.extend(tokens[position : last + 1])
+            position = last + 1
+        return result
+
+    def _column(self, item: Item, written: Sequence[Token]) -> Token:
+        number = self.items.setdefault(item, len(self.items))
+        span = span_of(written)
+        return Token(Kind.WORD, f"_item_{number}", span.start, span.end)
+
+    # -- aggregates
+
+    def _is_aggregate(self, tokens: Sequence[Token], position: int, last: int) -> bool:
+        before = tokens[position - 1] if position else None
+        after = tokens[position + 1] if position + 1 < len(tokens) else None
+        if last != position or not is_call(tokens[position], before, after):
+            return False
+        name = tokens[position].value.lower()
+        if name in AGGREGATES or name in SPARK_AGGREGATES:
+            return True
+        # An unknown function over nothing but `A.attr` was meant as an aggregate if its name is like one.
+        attribute_alone = position + 5 < len(tokens) and tokens[position + 5].is_sign(")")
+        return (
+            attribute_alone
+            and did_you_mean(name, _MEANT) is not None
+            and self._at_attribute(tokens, position + 2)
+        )
+
+    def _at_attribute(self, tokens: Sequence[Token], position: int) -> bool:
+        names = (
+            tokens[position].is_name and tokens[position + 1].is_sign(".") and tokens[position + 2].is_name
+        )
+        return (
+            names
+            and tokens[position].value in self.symbols
+            and tokens[position + 2].value.lower() not in ITEM_ENDPOINTS
+        )
+
+    def _aggregate(self, source: Source, tokens: Sequence[Token], position: int) -> tuple[Item, int]:
+        function = tokens[position]
+        name = _SAME_AGGREGATE.get(function.value.lower(), function.value.lower())
+        if name not in AGGREGATES:
+            raise source.error(
+                UnknownAggregateError,
+                f"{function.value} is not an aggregate of situations",
+                function,
+                hint=(None if name in SPARK_AGGREGATES else did_you_mean(name, _MEANT))
+                or "the aggregates are " + ", ".join(AGGREGATES),
+            )
+        close = _closing(tokens, position + 1)
+        inside = tokens[position + 2 : close]
+        whole = Span(function.start, tokens[close].end)
+        if not inside or inside[0].is_sign("*"):
+            raise source.error(
+                ReturnItemError, f"say what to take the {name} of", whole, hint=f"write {self._example(name)}"
+            )
+        if inside[0].is_word("DISTINCT", "ALL"):
+            raise source.error(ReturnItemError, f"{name} takes no {inside[0].value}", inside[0])
+        if len(inside) == 1 and inside[0].is_name and name == "count" and inside[0].value in self.symbols:
+            return Item("count", inside[0].value), close
+        if len(inside) == 3 and inside[0].is_name and inside[1].is_sign(".") and inside[2].is_name:
+            return self._attribute_item(source, name, inside), close
+        raise self._bad_argument(source, name, inside)
+
+    def _attribute_item(self, source: Source, name: str, inside: Sequence[Token]) -> Item:
+        symbol, attribute = inside[0], inside[2]
+        self._check_symbol(source, symbol)
+        if attribute.is_word("TS", "TE", "DURATION"):
+            raise source.error(
+                ReturnItemError,
+                f"{symbol.value}.{attribute.value} is one value of the situation, so there "
+                "is nothing to aggregate",
+                span_of(inside),
+                hint=f"write {symbol.value}.{attribute.value.lower()} alone; a column of "
+                "that name is written "
+                f"{symbol.value}.`{attribute.value}`",
+            )
+        return Item(name, symbol.value, attribute.value)
+
+    def _bad_argument(self, source: Source, name: str, inside: Sequence[Token]) -> QueryError:
+        span = span_of(inside)
+        if len(inside) == 1 and inside[0].is_name:
+            written = inside[0].value
+            if written in self.symbols:
+                hint = f"say which column, as in {name}({quote(written)}.speed)"
+            elif name == "count" and (close := did_you_mean(written, self.symbols)):
+                hint = close
+            else:
+                hint = f"say of which situation: {name}({quote(self.symbols[0])}.{quote(written)})"
+                if name == "count":
+                    hint = f"the symbols are {', '.join(self.symbols)}; of a column {hint}"
+        elif any(token.is_name and token.value.lower() in AGGREGATES for token in inside):
+            hint = "aggregates cannot be nested"
+        else:
+            hint = f"compute with the result, as in {self._example(name)} * 2, or add a column first"
+        return source.error(
+            ReturnItemError,
+            f"{name} takes a column of a situation, as in {self._example(name)}",
+            span,
+            hint=hint,
+        )
+
+    def _example(self, name: str) -> str:
+        symbol = quote(self.symbols[0])
+        return f"count({symbol})" if name == "count" else f"{name}({symbol}.speed)"
+
+    # -- A.ts, A.te, A.duration, and for intervals A.attr
+
+    def _is_reference(
+        self, tokens: Sequence[Token], position: int, last: int, variables: frozenset[str]
+    ) -> bool:
+        called = last + 1 < len(tokens) and tokens[last + 1].is_sign("(")
+        if called or tokens[position].value.lower() in variables:
+            return False
+        return last > position or not _is_syntax(tokens, position)
+
+    def _reference(self, source: Source, tokens: Sequence[Token], first: int, last: int) -> tuple[Item, int]:
+        symbol = tokens[first]
+        if last == first:
+            raise self._bare(source, symbol)
+        self._check_symbol(source, symbol)
+        attribute = tokens[first + 2]
+        if attribute.is_word("TS", "TE", "DURATION"):
+            return Item(attribute.value.lower(), symbol.value), first + 2
+        if self.is_intervals:
+            return Item("value", symbol.value, attribute.value), first + 2
+        written = f"{quote(symbol.value)}.{quote(attribute.value)}"
+        meant = _MEANT_ENDPOINTS.get(attribute.value.lower())
+        raise source.error(
+            ReturnItemError,
+            f"{written} has a value for every event of the situation, so it needs an aggregate",
+            span_of(tokens[first : first + 3]),
+            hint=(f"did you mean {quote(symbol.value)}.{meant}? Of a column " if meant else "")
+            + f"write first({written}), last({written}), avg({written}) or another of "
+            + ", ".join(AGGREGATES),
+        )
+
+    def _bare(self, source: Source, token: Token) -> QueryError:
+        if token.value in self.symbols:
+            symbol = quote(token.value)
+            hint = f"say what of it: count({symbol}), {symbol}.ts, {symbol}.duration, avg({symbol}.speed)"
+        else:
+            hint = (
+                "partition columns are in the result anyway; "
+                f"of another column take an aggregate: first({quote(self.symbols[0])}.{quote(token.value)})"
+            )
+        return source.error(
+            ReturnItemError, f"{describe(token)} is not a value of the match as a whole", token, hint=hint
+        )
+
+    def _check_symbol(self, source: Source, token: Token) -> None:
+        if token.value not in self.symbols:
+            raise unknown_symbol(Place(source, token.span), token.value, self.symbols)
+
+
+def unknown_symbol(place: Place, name: str, symbols: Sequence[str]) -> QueryError:
+    """The error for a symbol nobody defined."""
+    return place.error(
+        UnknownSymbolError,
+        f'there is no symbol "{name}"',
+        hint=did_you_mean(name, symbols) or "the symbols are " + ", ".join(symbols),
+    )
+
+
+def _check_alone(source: Source, tokens: Sequence[Token], position: int) -> None:
+    """An aggregate of a situation has no OVER, FILTER or WITHIN GROUP of its own."""
+    if position < len(tokens) and tokens[position].is_word("OVER", "FILTER", "WITHIN", "IGNORE", "RESPECT"):
+        raise source.error(
+            ForbiddenExpressionError,
+            f"an aggregate of a situation takes no {tokens[position].value}",
+            tokens[position],
+            hint="it is taken over all events of its situation; narrow the situation's condition instead",
+        )
+
+
+def _closing(tokens: Sequence[Token], opening: int) -> int:
+    depth = 0
+    for position in range(opening, len(tokens)):
+        depth += tokens[position].is_sign("(", "[") - tokens[position].is_sign(")", "]")
+        if depth == 0:
+            return position
+    raise AssertionError("brackets were checked before")
+
+
+def _is_syntax(tokens: Sequence[Token], position: int) -> bool:
+    """A word that is part of Spark's syntax and no column: a unit, a type, a typed literal's name."""
+    token = tokens[position]
+    before = tokens[position - 1] if position else None
+    after = tokens[position + 1] if position + 1 < len(tokens) else None
+    if token.kind is not Kind.WORD:
+        return False
+    if before is not None:
+        if before.kind in (Kind.NUMBER, Kind.STRING) or before.is_word("AS", "TO", "INTERVAL", "COLLATE"):
+            return True
+        if before.is_sign("::") or (before.is_sign("<") and tokens[position - 2].is_in(TYPES_WITH_ARGUMENTS)):
+            return True
+        if before.is_sign("(") and after is not None and after.is_sign(",") and token.is_in(INTERVAL_UNITS):
+            return True  # timestampdiff(SECOND, A.ts, B.ts)
+    return after is not None and (
+        after.kind is Kind.STRING or after.is_word("FROM") or after.is_sign("->", "=>")
+    )

@@ -1,0 +1,1 @@
+"""What all kinds of queries are written with: words, clauses, durations, expressions."""

@@ -1,0 +1,1 @@
+"""What the machine has: cores and memory."""

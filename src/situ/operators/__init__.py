@@ -1,0 +1,1 @@
+"""Operator kinds: each answers one kind of question."""

@@ -1,0 +1,1 @@
+"""Situations: derived from events or given as intervals, joined into matches."""

@@ -1,0 +1,61 @@
+"""What a slot keeps after a step: situations the window still reaches (SEM 8.4)."""
+
+import numpy as np
+
+from situ.compiled.jit import kernel
+from situ.operators.situations.kernels.layout import as_entries, as_runs, as_spec
+from situ.rows.kernels.numbers import LONG_AGO, UNBOUNDED, minus
+
+
+@kernel
+def oldest_kept(horizon, within):
+    """The smallest ts that can still be in a match after `horizon`."""
+    return LONG_AGO if within == UNBOUNDED else minus(horizon, within)
+
+
+@kernel
+def retain(runs, spec, horizon):
+    """The entries to keep, by slot, symbol, ts, their offsets, and the column each comes from."""
+    runs, spec = as_runs(runs), as_spec(spec)
+    n, n_slots = runs.ts.shape[0], runs.offset.shape[1] - 1
+    n_followed = len(spec.followed)
+    size = 0
+    first = np.empty((n_slots, n), np.int64)
+    offset = np.zeros(n_slots + 1, np.int64)
+    for k in range(n_slots):
+        oldest = oldest_kept(horizon[k], spec.within)
+        for symbol in range(n):
+            at, end = runs.offset[symbol, k], runs.offset[symbol, k + 1]
+            while at < end and runs.ts[symbol, at] < oldest:
+                at += 1
+            first[k, symbol] = at
+            size += end - at
+        offset[k + 1] = size
+    rows = np.empty((4 + n_followed, size), np.int64)
+    kept = as_entries(rows, offset)
+    column = np.empty(size, np.int64)
+    e = 0
+    for k in range(n_slots):
+        for symbol in range(n):
+            for at in range(first[k, symbol], runs.offset[symbol, k + 1]):
+                column[e] = at
+                kept.symbol[e] = symbol
+                kept.ts[e] = runs.ts[symbol, at]
+                kept.te[e] = runs.te[symbol, at]
+                kept.admissible[e] = runs.admissible[symbol, at]
+                for pair in range(n_followed):
+                    if spec.followed[pair, 1] == symbol:
+                        kept.verdict[pair, e] = runs.verdict[pair, at]
+                    else:
+                        kept.verdict[pair, e] = 0
+                e += 1
+    return rows, offset, column
+
+
+@kernel
+def oldest_kept_each(horizon, within):
+    """`oldest_kept` for each slot."""
+    oldest = np.empty(len(horizon), np.int64)
+    for k in range(len(horizon)):
+        oldest[k] = oldest_kept(horizon[k], within)
+    return oldest

@@ -1,0 +1,133 @@
+"""Options: the same everywhere, checked once, with "did you mean"."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from typing import Any
+
+from situ.errors import OptionError, SituError
+from situ.expressions.literals import zone_of
+from situ.language.situations.ast import Query
+from situ.language.situations.binder import BoundQuery
+from situ.language.text.durations import parse_duration
+
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "ties": ("warn", "last", "error"),
+    "on_bad_rows": ("error", "drop"),
+    "join": ("auto", "range", "pair"),
+    "points": ("error", "widen"),
+    "strategy": ("auto", "shuffle", "map-side"),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user can ask for beside the query."""
+
+    time: str | None = None
+    ties: str = "warn"  # the last row counts, and what is left out is told
+    on_bad_rows: str = "error"
+    strategy: str = "auto"
+    join: str = "auto"
+    threads: int | str = 1
+    watermark: Any = None
+    late_rows: bool = False
+    max_ahead: Any = None
+    forget_after: Any = None
+    match_id: bool = False
+    points: str = "error"
+    ansi: bool = True
+    time_zone: str = "UTC"
+
+
+NAMES = tuple(field.name for field in fields(Options))
+
+
+def read_options(
+    given: Mapping[str, Any], allowed: frozenset[str], where: str, elsewhere: str = ""
+) -> Options:
+    """Check names and values; `where` names the call in messages."""
+    for name, value in given.items():
+        if name not in allowed:
+            raise _unknown(name, allowed, where, elsewhere)
+        choices = _CHOICES.get(name)
+        if choices is not None and value not in choices:
+            raise OptionError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}")
+    options = Options(**given)
+    threads = options.threads
+    if threads != "auto" and not (
+        isinstance(threads, int) and not isinstance(threads, bool) and threads >= 1
+    ):
+        raise OptionError(f'threads={threads!r} must be a whole number from 1 on, or "auto"')
+    for name in ("late_rows", "match_id", "ansi"):
+        if not isinstance(getattr(options, name), bool):
+            raise OptionError(f"{name}={getattr(options, name)!r} must be True or False")
+    if not isinstance(options.time, str | None):
+        raise OptionError(f"time={options.time!r} must be the name of a column")
+    if not isinstance(options.time_zone, str):
+        raise OptionError(f"time_zone={options.time_zone!r} must be the name of a time zone")
+    zone_of(options.time_zone)  # wrong ones are refused here, not only where an expression needs them
+    return options
+
+
+_ONLY_EVENTS = ("ties", "forget_after")  # SEM 6.4: equal instants and gaps are normal for intervals
+_ONLY_INTERVALS = ("points",)
+
+
+def check_applicable(given: Mapping[str, Any], query: Query) -> None:
+    """Refuse what only events, or only given intervals, can be asked for."""
+    wrong, what = (
+        (_ONLY_INTERVALS, "events") if query.intervals is None else (_ONLY_EVENTS, "given intervals")
+    )
+    for name in wrong:
+        if name in given:
+            raise OptionError(f"option {name} does not apply to {what}", hint="leave it out")
+
+
+def _unknown(name: str, allowed: frozenset[str], where: str, elsewhere: str) -> OptionError:
+    if name in NAMES:
+        return OptionError(f"option {name} does not apply to {where}", hint=elsewhere or None)
+    begun = [option for option in sorted(allowed) if option.startswith(name)]  # ties for tie, not time
+    close = begun or difflib.get_close_matches(name, allowed, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"the options are {', '.join(sorted(allowed))}"
+    return OptionError(f"unknown option {name} for {where}", hint=hint)
+
+
+def ticks(value: Any, bound: BoundQuery, name: str) -> int | None:
+    """A duration option in ticks of the time column: text, a timedelta, or a plain number of ticks."""
+    if value is None:
+        return None
+    integers = bound.time.type in ("tinyint", "smallint", "int", "bigint")
+    wanted = "a whole number of ticks" if integers else 'a duration such as "5 minutes" or a timedelta'
+    if isinstance(value, timedelta):
+        value = f"{value // timedelta(microseconds=1)} us"
+    if isinstance(value, int) and abs(value) >= 2**63:  # it may have more digits than Python prints
+        raise OptionError(f"{name} is longer than time can be counted", hint=f"give {wanted}")
+    try:
+        duration = parse_duration(str(value))
+    except SituError as error:
+        raise OptionError(f"{name}={value!r} is not {wanted}: {error.message}") from error
+    if duration.has_unit == integers:
+        raise OptionError(
+            f"{name}={value!r} does not fit time column {bound.time.name} of type {bound.time.type}",
+            hint=f"give {wanted}",
+        )
+    return duration.value
+
+
+def check_forget_after(value: Any, bound: BoundQuery) -> int | None:
+    """`forget_after` in ticks; it may not be shorter than the window (SEM 8.5)."""
+    forget_after = ticks(value, bound, "forget_after")
+    if forget_after is None:
+        return None
+    if bound.within is None:
+        raise OptionError("forget_after needs a window to be longer than", hint="add WITHIN to the query")
+    if forget_after < bound.within:
+        raise OptionError(
+            f"forget_after={value!r} is shorter than the window",
+            hint="matches would be lost: make it at least as long as WITHIN",
+        )
+    return forget_after

@@ -1,0 +1,1 @@
+"""A table becomes rows: partition codes, instants, one mask, order."""

@@ -1,0 +1,112 @@
+"""Tables of other libraries, through Arrow, and back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from situ.errors import DataError, TimeColumnError, UnknownColumnError
+from situ.language.situations.ast import Query
+from situ.language.situations.binder import BoundQuery, bind
+from situ.rows.keys import shown
+from situ.rows.plain import plain_table, refuse_types
+from situ.rows.schema import spark_schema, spark_type
+
+
+def to_arrow(events: Any) -> pa.Table:
+    """Any table situ takes as a pyarrow Table; libraries are recognised without importing them."""
+    return plain_table(_as_arrow(events))
+
+
+def _as_arrow(events: Any) -> pa.Table:
+    if isinstance(events, pa.Table):
+        return events
+    if isinstance(events, pa.RecordBatch):
+        return pa.Table.from_batches([events])
+    library, kind = type(events).__module__.partition(".")[0], type(events).__name__
+    if library == "pandas" and kind == "DataFrame":
+        return _from_pandas(events)
+    if library == "polars" and kind in ("DataFrame", "LazyFrame"):
+        return events.lazy().collect().to_arrow()
+    raise DataError(
+        f"cannot match a {type(events).__module__}.{kind}",
+        hint="give a Spark DataFrame, a pyarrow Table, a pandas DataFrame or a Polars DataFrame",
+    )
+
+
+def _from_pandas(events: Any) -> pa.Table:
+    twice = list(dict.fromkeys(str(name) for name in events.columns[events.columns.duplicated()]))
+    if twice:
+        raise DataError(
+            f"the pandas DataFrame has more than one column {', '.join(twice)}",
+            hint="rename or drop all but one: df = df.loc[:, ~df.columns.duplicated()]",
+        )
+    try:
+        return pa.Table.from_pandas(events, preserve_index=False)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise DataError(
+            f"this pandas DataFrame does not convert to Arrow: {error}",
+            hint="give every column values of one type, or drop columns that the query does not need",
+        ) from error
+
+
+def bind_table(query: Query, events: Any, table: pa.Table, time: str | None) -> BoundQuery:
+    """The query bound to a table that was made from `events`; hints speak of their library."""
+    try:
+        bound = bind(query, spark_schema(table.schema), time=time)
+    except (UnknownColumnError, TimeColumnError) as error:
+        error.hint = _hint(query, events, table, time) or error.hint
+        raise
+    refuse_types(bound, table.schema)
+    return bound
+
+
+def _hint(query: Query, events: Any, table: pa.Table, time: str | None) -> str | None:
+    """What to type where columns are not where they are looked for, or the time is text."""
+    library = type(events).__module__.partition(".")[0]
+    wanted = (query.order_by or (time,))[0]
+    if library == "pandas":
+        levels = [str(name) for name in events.index.names if name not in (None, *table.column_names)]
+        if levels:
+            are = "is" if len(levels) == 1 else "are"
+            return f"{', '.join(levels)} {are} in the DataFrame's index: give df.reset_index()"
+        if events.index.inferred_type == "datetime64" and wanted not in table.column_names:
+            name = f'df.rename_axis("{wanted or "time"}")'
+            return f"the times are in the DataFrame's index: give {name}.reset_index()"
+    texts = [
+        field.name
+        for field in table.schema
+        if spark_type(field.type) == "string"
+        and (field.name == wanted or (wanted is None and _is_time(table[field.name])))
+    ]
+    if not texts:
+        return None
+    typed = {
+        "pandas": f'df["{texts[0]}"] = pd.to_datetime(df["{texts[0]}"])',
+        "polars": f'df = df.with_columns(pl.col("{texts[0]}").str.to_datetime())',
+    }
+    other = f'pyarrow.compute.cast(table["{texts[0]}"], pyarrow.timestamp("us"))'
+    return f"{texts[0]} holds times as text; convert them first: {typed.get(library, other)}"
+
+
+def _is_time(column: pa.ChunkedArray) -> bool:
+    """Does a column's first text read like a time?"""
+    texts = column.drop_null().slice(0, 1)
+    try:
+        return bool([datetime.fromisoformat(shown(text)) for text in texts])
+    except (ValueError, TypeError):
+        return False
+
+
+def from_arrow(table: pa.Table, like: Any) -> Any:
+    """A pyarrow Table as the kind of table `like` is."""
+    library = type(like).__module__.partition(".")[0]
+    if library == "pandas":
+        return table.to_pandas()
+    if library == "polars":
+        import polars
+
+        return polars.from_arrow(table)
+    return table

@@ -1,0 +1,1 @@
+"""State as bytes: written, read back, and checked."""

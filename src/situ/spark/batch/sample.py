@@ -1,0 +1,122 @@
+"""A few matches of a DataFrame and the events around them, brought to the driver for pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from situ.language.situations.ast import Query
+from situ.language.situations.binder import BoundQuery, bind
+from situ.language.text.nodes import Expression
+from situ.spark import match
+from situ.spark.select.project import column_named, conditions_of, schema_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_CONDITION = "_situ_condition_{}"
+
+
+class Matches(NamedTuple):
+    """The first matches in time, those with the largest value of a column, and how many there are in all."""
+
+    first: pa.Table
+    best: pa.Table
+    n_matches: int
+
+
+def found_in(df: DataFrame, query: Query, options: dict[str, Any]) -> DataFrame:
+    """The matches, not yet asked for."""
+    return match(df, query, **options)
+
+
+def zone_of_session(df: DataFrame) -> str:
+    """The time zone in which the session of a DataFrame tells times."""
+    return str(df.sparkSession.conf.get("spark.sql.session.timeZone"))
+
+
+def sample_matches(found: DataFrame, *, most: int, top: int, by: str | None) -> Matches:
+    """Run a query's matches once, and collect at most `most` and `top` of them."""
+    found = found.persist()
+    try:
+        first = found.orderBy("match_time").limit(most).toArrow()
+        best = first.slice(0, top)
+        if by is not None:
+            best = found.orderBy(column_named(by).desc_nulls_last()).limit(top).toArrow()
+        return Matches(first, best, first.num_rows if first.num_rows < most else found.count())
+    finally:
+        found.unpersist()
+
+
+def sample_events(
+    df: DataFrame, query: Query, stretches: Sequence[tuple[dict[str, Any], int, int]], time: str | None
+) -> pa.Table:
+    """The events of these partitions in these stretches of ticks, with each condition as a column.
+
+    Spark evaluates the conditions, so that any function works; `ready(query)` reads the columns.
+    """
+    bound = bind(query, schema_of(df), time=time)
+    query = bound.query
+    is_time = not _is_integer(bound)
+    events = df if query.where is None else df.filter(F.expr(query.where.sql))
+    wanted = [_inside(bound, row, begin, end, is_time) for row, begin, end in stretches]
+    conditions = [
+        F.expr(condition.sql).alias(_CONDITION.format(i)) for i, condition in enumerate(conditions_of(query))
+    ]
+    names = [
+        field.name
+        for field in df.schema.fields
+        if _is_needed(bound, field.name, field.dataType.simpleString())
+    ]
+    anywhere = reduce(lambda one, other: one | other, wanted) if wanted else F.lit(False)
+    return events.filter(anywhere).select(*map(column_named, names), *conditions).toArrow()
+
+
+def ready(query: Query) -> Query:
+    """The query over `sample_events`: conditions are columns, and WHERE has been applied."""
+    symbols = tuple(
+        replace(symbol, condition=Expression(_CONDITION.format(i), (_CONDITION.format(i),)))
+        for i, symbol in enumerate(query.symbols)
+    )
+    intervals = query.intervals and replace(query.intervals, symbol_by=None)
+    return replace(query, symbols=symbols, where=None, intervals=intervals)
+
+
+def _inside(bound: BoundQuery, row: dict[str, Any], begin: int, end: int, is_time: bool) -> Column:
+    low, high = (_moment(begin), _moment(end)) if is_time else (F.lit(begin), F.lit(end))
+    time = column_named(bound.time.name)
+    until = time
+    if bound.query.intervals is not None:
+        until = F.coalesce(column_named(bound.query.intervals.ending), F.lit(high).cast(bound.time.type))
+    inside = (until >= low.cast(bound.time.type)) & (time <= high.cast(bound.time.type))
+    for column in bound.partition:
+        inside &= column_named(column.name).eqNullSafe(F.lit(row[column.name]))
+    return inside
+
+
+def _moment(tick: int) -> Column:
+    return F.lit(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=tick))
+
+
+def _is_integer(bound: BoundQuery) -> bool:
+    return bound.time.type in ("tinyint", "smallint", "int", "bigint")
+
+
+def _is_needed(bound: BoundQuery, name: str, kind: str) -> bool:
+    query = bound.query
+    read = {bound.time.name.lower(), *(c.name.lower() for c in (*bound.partition, *bound.ties))}
+    if query.intervals is not None:
+        read |= {str(one).lower() for one in (query.intervals.ending, query.intervals.id_by)}
+    numbers = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+    if kind.startswith(numbers):
+        read |= {
+            column.lower() for s in query.symbols if s.condition is not None for column in s.condition.columns
+        }
+        read |= {str(item.attribute).lower() for item in query.items}
+    return name.lower() in read

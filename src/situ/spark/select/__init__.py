@@ -1,0 +1,1 @@
+"""What Spark computes itself: the columns workers need, and what users get."""

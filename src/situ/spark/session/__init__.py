@@ -1,0 +1,1 @@
+"""What a Spark session tells, and how work reaches its workers."""

@@ -1,0 +1,31 @@
+"""Spark's types as Arrow's, for what workers make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from situ.aggregate.types import value_type
+from situ.language.situations.binder import Column
+
+
+def arrow_schema(columns: Sequence[Column], schema: T.StructType) -> pa.Schema:
+    """The Arrow types in which these columns of a DataFrame reach a worker."""
+    return pa.schema([(column.name, _arrow_type(column, schema)) for column in columns])
+
+
+def _arrow_type(column: Column, schema: T.StructType) -> pa.DataType:
+    known = value_type(column.type).arrow
+    return known if known is not None else _nested_type(schema[column.name])
+
+
+def _nested_type(field: T.StructField) -> pa.DataType:
+    """Of a type that situ keeps as it comes: Spark knows how it travels."""
+    one = T.StructType([field])
+    try:
+        return to_arrow_schema(one, timezone="UTC").field(0).type
+    except TypeError:  # PySpark before 4.1 takes no time zone here
+        return to_arrow_schema(one).field(0).type

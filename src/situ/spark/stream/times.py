@@ -1,0 +1,144 @@
+"""What a stream's times decide before its rows reach the state: a watermark, and rows from the future.
+
+Rows later than now + `max_ahead` are found first of all, below the watermark, so that they do not move it
+(SEM 8.6). `now` is Spark's `current_timestamp()`, which in a stream is the time that Spark writes down with
+the offsets of a micro-batch: a rerun of the batch after a crash decides alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+
+from situ.carry.stream.program import IS_AHEAD
+from situ.errors import OptionError, TimeColumnError
+from situ.language.situations.binder import BoundQuery
+from situ.options import Options, ticks
+from situ.rows.ahead import are_timestamps, max_ahead_ticks
+from situ.spark.select.project import column_named
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame
+
+_INSTANT = "_situ_instant"
+_WATERMARK = "spark.watermarkDelayMs"  # Spark's mark on a column that withWatermark was called with
+_US_PER_MS = 1000
+
+
+@dataclass(frozen=True)
+class StreamTimes:
+    """The watermark of a stream and the reach of its clock, in microseconds; None where there is none."""
+
+    bound: BoundQuery
+    delay: int | None
+    max_ahead: int | None
+    is_marked: bool  # the watermark is the DataFrame's own
+    widens: bool
+    metrics: str  # the name to observe figures under
+    keeps_ahead: bool  # rows from the future travel on, marked
+
+    @classmethod
+    def of(cls, df: DataFrame, bound: BoundQuery, options: Options, metrics: str) -> StreamTimes:
+        """Check that watermark and max_ahead fit the DataFrame and the query."""
+        own = _own_watermark(df, bound)
+        max_ahead = max_ahead_ticks(options.max_ahead, bound)
+        if own is not None and options.watermark is not None:
+            raise OptionError(
+                "this DataFrame has a watermark already",
+                hint="leave out withWatermark, or the option watermark",
+            )
+        if own is not None and max_ahead is not None:
+            raise OptionError(
+                "max_ahead sets rows aside before a watermark counts them, and this DataFrame has one",
+                hint=f'leave out withWatermark and pass watermark="{own // _US_PER_MS} ms" to situ instead',
+            )
+        return cls(
+            bound=bound,
+            delay=_checked_delay(options.watermark, bound) if own is None else own,
+            max_ahead=max_ahead,
+            is_marked=own is not None,
+            widens=options.points == "widen",
+            metrics=metrics,
+            keeps_ahead=max_ahead is not None and options.late_rows,
+        )
+
+    @property
+    def has_watermark(self) -> bool:
+        """Whether rows wait."""
+        return self.delay is not None
+
+    def mark(self, df: DataFrame) -> DataFrame:
+        """The rows with a mark on those that are ahead, and with the watermark that was asked for."""
+        if self.max_ahead is not None:
+            limit = self._now() + F.expr(f"INTERVAL '{self.max_ahead}' MICROSECONDS")
+            df = df.select("*", F.coalesce(self._instant() > limit, F.lit(False)).alias(IS_AHEAD))
+        if self.delay is not None and not self.is_marked:
+            instant = self._instant()
+            if self.max_ahead is not None:  # null counts as 1970 in Spark's largest time
+                instant = F.when(~F.col(IS_AHEAD), instant)
+            delay = f"{-(-self.delay // _US_PER_MS)} milliseconds"
+            df = df.select("*", instant.alias(_INSTANT)).withWatermark(_INSTANT, delay)
+        return df
+
+    def leave_out(self, events: DataFrame) -> DataFrame:
+        """Count the events that are ahead, and leave them out unless they are asked for.
+
+        Without a watermark, Spark does not know the largest time so far; it is observed here.
+        """
+        figures = []
+        if self.max_ahead is not None:
+            figures.append(F.count_if(IS_AHEAD).alias("ahead_rows"))
+        if self.delay is None and are_timestamps(self.bound):
+            in_time = self._instant() if self.max_ahead is None else F.when(~F.col(IS_AHEAD), self._instant())
+            figures.append(F.max(self._ticks(in_time)).alias("latest"))
+        if figures:
+            events = events.observe(self.metrics, *figures)
+        return (
+            events.filter(~F.col(IS_AHEAD)) if self.max_ahead is not None and not self.keeps_ahead else events
+        )
+
+    def _instant(self) -> SparkColumn:
+        """SEM 6.3: an interval's instant is its end, its start while it is open."""
+        start, intervals = column_named(self.bound.time.name), self.bound.query.intervals
+        if intervals is None:
+            return start
+        end = column_named(intervals.ending)
+        if self.widens:
+            end = F.when(start == end, end + F.expr("INTERVAL '1' MICROSECOND")).otherwise(end)
+        return F.coalesce(end, start)
+
+    def _now(self) -> SparkColumn:
+        return F.current_timestamp() if self.bound.time.type == "timestamp" else F.localtimestamp()
+
+    def _ticks(self, instant: SparkColumn) -> SparkColumn:
+        if self.bound.time.type == "timestamp":
+            return F.unix_micros(instant)
+        return F.timestamp_diff("MICROSECOND", F.expr("TIMESTAMP_NTZ'1970-01-01'"), instant)
+
+
+def _own_watermark(df: DataFrame, bound: BoundQuery) -> int | None:
+    """The delay of a DataFrame's watermark; it must be one on the query's time (SEM 8.1)."""
+    fields = {field.name: field.metadata or {} for field in df.schema.fields}
+    marked = {name: metadata[_WATERMARK] for name, metadata in fields.items() if _WATERMARK in metadata}
+    if not marked:
+        return None
+    # the instants of intervals are starts and ends
+    if bound.query.intervals is None and bound.time.name not in marked:
+        raise TimeColumnError(
+            f"the watermark is on {', '.join(marked)}, but the query's time is {bound.time.name}",
+            hint=f'call withWatermark("{bound.time.name}", ...), or ORDER BY {next(iter(marked))}',
+        )
+    return int(marked.get(bound.time.name, max(marked.values()))) * _US_PER_MS
+
+
+def _checked_delay(watermark: Any, bound: BoundQuery) -> int | None:
+    if watermark is not None and not are_timestamps(bound):
+        raise OptionError(
+            f"on Spark a watermark needs a timestamp, and time column {bound.time.name} is of type "
+            f"{bound.time.type}",
+            hint="make the column a timestamp, or leave out watermark and send rows in order",
+        )
+    return ticks(watermark, bound, "watermark")
