@@ -11,7 +11,8 @@ import situ
 from benchmarks.data import Events
 from benchmarks.experiment import Watch
 from situ.language.situations.binder import bind
-from situ.operators.situations.engine import Engine, Input, attribute_states
+from situ.operators.situations.engine import Engine, Input
+from situ.operators.situations.input import attribute_states
 from situ.operators.situations.kernels.layout import Rows
 from situ.plan.plan import Planner
 from situ.rows.schema import spark_schema

@@ -31,8 +31,8 @@ PARTS = (
     "aggregate",
     "rows",
     "plan",
-    "operators",
     "carry",
+    "operators",
     "sources",
     "spark",
     "plotting",
@@ -51,27 +51,8 @@ CONFINED = {
 
 # Methods of Query that need a later part; imported inside the method, where the user calls it.
 BACKWARD = {
-    *(
-        (f"situ.{module}", part)
-        for module, part in (
-            # what moved before the carriers were put on one contract; to go with it
-            ("saved.codec", "rows"),
-            ("saved.codec", "aggregate"),
-            ("saved.codec", "language"),
-            ("saved.codec", "carry"),
-            ("saved.codec", "operators"),
-            ("rows.prepare", "operators"),
-            ("operators.situations.why", "carry"),
-            ("carry.batch.collect", "spark"),
-            ("carry.batch.direct", "spark"),
-            ("carry.batch.given", "spark"),
-            ("carry.batch.split_parts", "spark"),
-            ("carry.batch.task", "spark"),
-            ("carry.stream.program", "spark"),
-        )
-    ),
     ("situ.language.situations.ast", "plan"),
-    ("situ.language.situations.ast", "carry"),
+    ("situ.language.situations.ast", "operators"),
 }
 
 IMPORT_PROBE = """

@@ -13,7 +13,8 @@ from situ.algebra import relations as r
 from situ.algebra.certainty import trigger_endpoints
 from situ.algebra.network import propagate
 from situ.language.situations.ast import Query
-from situ.language.situations.binder import Column, bind
+from situ.language.situations.binder import bind
+from situ.language.text.types import Column
 from situ.operators.situations.program import relation_matrix
 from situ.plan.plan import Planner
 

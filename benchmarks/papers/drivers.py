@@ -17,7 +17,8 @@ from benchmarks.experiment import Experiment, Measured, Point, Watch, grid
 from benchmarks.matchers import process
 from benchmarks.spark_batch.data import input_folder
 from benchmarks.verdict import Results, disagreements, speedups
-from situ.operators.situations.engine import Input, attribute_states
+from situ.operators.situations.engine import Input
+from situ.operators.situations.input import attribute_states
 from situ.operators.situations.kernels.layout import Rows
 from situ.sources import traffic_block
 

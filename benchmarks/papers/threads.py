@@ -13,7 +13,8 @@ from benchmarks.experiment import Experiment, Measured, Point, Watch, best_of, g
 from benchmarks.papers.drivers import PATTERNS, WINDOW, grouped, traffic
 from benchmarks.verdict import Results, done
 from situ.machine.threads import usable_cores
-from situ.operators.situations.engine import Engine, Input, attribute_states
+from situ.operators.situations.engine import Engine, Input
+from situ.operators.situations.input import attribute_states
 from situ.operators.situations.kernels.layout import Rows
 
 SEED = 19

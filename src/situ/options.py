@@ -10,9 +10,8 @@ from typing import Any
 
 from situ.errors import OptionError, SituError
 from situ.expressions.literals import zone_of
-from situ.language.situations.ast import Query
-from situ.language.situations.binder import BoundQuery
 from situ.language.text.durations import parse_duration
+from situ.language.text.types import Column
 
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "ties": ("warn", "last", "error"),
@@ -73,20 +72,6 @@ def read_options(
     return options
 
 
-_ONLY_EVENTS = ("ties", "forget_after")  # SEM 6.4: equal instants and gaps are normal for intervals
-_ONLY_INTERVALS = ("points",)
-
-
-def check_applicable(given: Mapping[str, Any], query: Query) -> None:
-    """Refuse what only events, or only given intervals, can be asked for."""
-    wrong, what = (
-        (_ONLY_INTERVALS, "events") if query.intervals is None else (_ONLY_EVENTS, "given intervals")
-    )
-    for name in wrong:
-        if name in given:
-            raise OptionError(f"option {name} does not apply to {what}", hint="leave it out")
-
-
 def _unknown(name: str, allowed: frozenset[str], where: str, elsewhere: str) -> OptionError:
     if name in NAMES:
         return OptionError(f"option {name} does not apply to {where}", hint=elsewhere or None)
@@ -96,11 +81,11 @@ def _unknown(name: str, allowed: frozenset[str], where: str, elsewhere: str) -> 
     return OptionError(f"unknown option {name} for {where}", hint=hint)
 
 
-def ticks(value: Any, bound: BoundQuery, name: str) -> int | None:
+def ticks(value: Any, time: Column, name: str) -> int | None:
     """A duration option in ticks of the time column: text, a timedelta, or a plain number of ticks."""
     if value is None:
         return None
-    integers = bound.time.type in ("tinyint", "smallint", "int", "bigint")
+    integers = time.type in ("tinyint", "smallint", "int", "bigint")
     wanted = "a whole number of ticks" if integers else 'a duration such as "5 minutes" or a timedelta'
     if isinstance(value, timedelta):
         value = f"{value // timedelta(microseconds=1)} us"
@@ -112,20 +97,20 @@ def ticks(value: Any, bound: BoundQuery, name: str) -> int | None:
         raise OptionError(f"{name}={value!r} is not {wanted}: {error.message}") from error
     if duration.has_unit == integers:
         raise OptionError(
-            f"{name}={value!r} does not fit time column {bound.time.name} of type {bound.time.type}",
+            f"{name}={value!r} does not fit time column {time.name} of type {time.type}",
             hint=f"give {wanted}",
         )
     return duration.value
 
 
-def check_forget_after(value: Any, bound: BoundQuery) -> int | None:
+def check_forget_after(value: Any, time: Column, within: int | None) -> int | None:
     """`forget_after` in ticks; it may not be shorter than the window (SEM 8.5)."""
-    forget_after = ticks(value, bound, "forget_after")
+    forget_after = ticks(value, time, "forget_after")
     if forget_after is None:
         return None
-    if bound.within is None:
+    if within is None:
         raise OptionError("forget_after needs a window to be longer than", hint="add WITHIN to the query")
-    if forget_after < bound.within:
+    if forget_after < within:
         raise OptionError(
             f"forget_after={value!r} is shorter than the window",
             hint="matches would be lost: make it at least as long as WITHIN",

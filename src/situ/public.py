@@ -16,35 +16,25 @@ def match(events: Any, query: Query, **options: Any) -> Any:
     >>> situ.match(pa.table({"ts": [1, 2, 3], "x": [0, 5, 5]}), q).to_pylist()
     [{'since': 2, 'match_time': 2}]
     """
-    _check(query)
-    if _is_spark(events):
-        from situ import spark
+    from situ.operators.questions import matching
 
-        return spark.match(events, query, **options)
-    from situ.carry import in_process as api
-
-    return api.match(events, query, **options)
+    return _run(events, matching(query), options)
 
 
 def situations(events: Any, query: Query, **options: Any) -> Any:
     """The derived situations themselves, one row each (SEM 5.5)."""
-    _check(query)
-    if _is_spark(events):
-        from situ import spark
+    from situ.operators.questions import deriving
 
-        return spark.situations(events, query, **options)
-    from situ.carry import in_process as api
-
-    return api.situations(events, query, **options)
+    return _run(events, deriving(query), options)
 
 
 def explain(events: Any, query: Query, **options: Any) -> Any:
     """What was understood of a query, how it is run, and what the run does to this table."""
     _check(query)
     if _is_spark(events):
-        from situ import spark
+        from situ.spark.batch.explained import explain as explain_on_spark
 
-        return spark.explain(events, query, **options)
+        return explain_on_spark(events, query, **options)
     from situ.operators.situations import explained
 
     return explained.explain(events, query, **options)
@@ -70,18 +60,18 @@ def why(events: Any, query: Query, **options: Any) -> Any:
 
 def match_parquet(spark: Any, paths: Any, query: Query, **options: Any) -> Any:
     """Every match in Parquet files as a Spark DataFrame; tasks read the files themselves, the fastest way."""
-    _check(query)
-    from situ.spark import match_parquet as on_spark
+    from situ.operators.questions import matching
+    from situ.spark import run_parquet
 
-    return on_spark(spark, paths, query, **options)
+    return run_parquet(spark, paths, matching(query), options)
 
 
 def situations_parquet(spark: Any, paths: Any, query: Query, **options: Any) -> Any:
     """The derived situations of Parquet files as a Spark DataFrame, one row each (SEM 5.5)."""
-    _check(query)
-    from situ.spark import situations_parquet as on_spark
+    from situ.operators.questions import deriving
+    from situ.spark import run_parquet
 
-    return on_spark(spark, paths, query, **options)
+    return run_parquet(spark, paths, deriving(query), options)
 
 
 def plot(events: Any, query: Query, *, top: int = 3, by: str | None = None, **options: Any) -> Any:
@@ -93,6 +83,17 @@ def plot(events: Any, query: Query, *, top: int = 3, by: str | None = None, **op
 
     draw = plotting.plot_on_spark if _is_spark(events) else plotting.plot
     return draw(events, query, top=top, by=by, **options)
+
+
+def _run(events: Any, question: Any, options: dict[str, Any]) -> Any:
+    """Take the question to the carrier of these events."""
+    if _is_spark(events):
+        from situ import spark
+
+        return spark.run(events, question, options)
+    from situ.carry import in_process
+
+    return in_process.run(events, question, options)
 
 
 def _check(query: Query) -> None:

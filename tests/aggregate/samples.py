@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from aggregate import oracle
 from situ.aggregate import AggregateSpec, States
 from situ.language.situations.ast import Item, Query, Symbol
-from situ.language.situations.binder import BoundQuery, Column, bind
+from situ.language.situations.binder import BoundQuery, bind
+from situ.language.text.types import Column
 
 ANY = ("count", "first", "last", "value")
 ORDERED = (*ANY, "min", "max")

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 import situ
-from situ.carry.push import Operator
 from situ.errors import DataError
+from situ.operators.situations.calls import SituationsPush as Operator
 
 SCHEMA = pa.schema([("t", pa.int64()), ("a", pa.bool_()), ("b", pa.bool_())])
 MEETS = (

@@ -71,11 +71,11 @@ def test_late_rows_must_be_asked_for() -> None:
 
 @pytest.mark.parametrize("value", ["5 minutes", "300s", "INTERVAL '5' MINUTE", timedelta(minutes=5)])
 def test_durations_are_text_or_timedeltas(value: Any) -> None:
-    assert ticks(value, bound(), "watermark") == 300_000_000
+    assert ticks(value, bound().time, "watermark") == 300_000_000
 
 
 def test_durations_of_an_integer_column_are_plain_numbers() -> None:
-    of_integers = bound(kind=pa.int64())
+    of_integers = bound(kind=pa.int64()).time
     assert ticks(5, of_integers, "watermark") == 5
     assert ticks("5", of_integers, "watermark") == 5
     assert ticks(0, of_integers, "watermark") == 0
@@ -99,17 +99,21 @@ def test_durations_of_an_integer_column_are_plain_numbers() -> None:
 )
 def test_a_wrong_duration_is_refused(value: Any, kind: pa.DataType, message: str) -> None:
     with pytest.raises(OptionError) as caught:
-        ticks(value, bound(kind=kind), "watermark")
+        ticks(value, bound(kind=kind).time, "watermark")
     assert message in str(caught.value)
 
 
+def forget_after(value: Any, of: BoundQuery) -> int | None:
+    return check_forget_after(value, of.time, of.within)
+
+
 def test_forget_after_is_no_shorter_than_the_window() -> None:
-    assert check_forget_after("10 s", bound("WITHIN 10 s")) == 10_000_000
-    assert check_forget_after(None, bound()) is None
+    assert forget_after("10 s", bound("WITHIN 10 s")) == 10_000_000
+    assert forget_after(None, bound()) is None
     with pytest.raises(OptionError, match="forget_after='9 s' is shorter than the window"):
-        check_forget_after("9 s", bound("WITHIN 10 s"))
+        forget_after("9 s", bound("WITHIN 10 s"))
     with pytest.raises(OptionError, match="needs a window"):
-        check_forget_after("9 s", bound())
+        forget_after("9 s", bound())
 
 
 def test_the_option_that_begins_so_is_meant() -> None:

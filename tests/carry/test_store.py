@@ -12,9 +12,10 @@ from situ.carry.store import _MOST_SEGMENTS, Store
 from situ.operators.situations.kernels.layout import Entries, Slots
 from situ.operators.situations.known import Known
 from situ.saved.codec import Reader, Writer
-from situations.drawing import engine_of
+from situations.drawing import operator_of
 
-ENGINE = engine_of("DEFINE A AS a, B AS b PATTERN A followed-by B WITHIN 9 RETURN sum(A.x) AS s")
+OPERATOR = operator_of("DEFINE A AS a, B AS b PATTERN A followed-by B WITHIN 9 RETURN sum(A.x) AS s")
+ENGINE = OPERATOR.engine
 
 
 def known_of(marks: list[int]) -> Known:
@@ -53,7 +54,7 @@ def marks_of(known: Known) -> list[int]:
 
 @given(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=6, unique=True), max_size=90), st.data())
 def test_slots_keep_what_was_written_last(writes: list[list[int]], data: st.DataObject) -> None:
-    store = Store(ENGINE, [pa.int64()])
+    store = Store(OPERATOR, [pa.int64()])
     expected: dict[int, int] = {}  # key -> mark
     for mark, keys in enumerate(writes):
         slots = np.sort(store.slots_of([pa.array(keys)]))
@@ -76,14 +77,14 @@ def test_slots_keep_what_was_written_last(writes: list[list[int]], data: st.Data
     assert marks_of(store.read(slots)) == [expected[key] for key in order]
     writer = Writer(bytes(16))
     store.write_to(writer)
-    again = Store(ENGINE, [pa.int64()])
+    again = Store(OPERATOR, [pa.int64()])
     again.read_from(Reader(writer.bytes(), bytes(16)))
     assert marks_of(again.read(again.slots_of([pa.array(order)]))) == [expected[key] for key in order]
     assert again.n_entries == store.n_entries == sum(mark % 3 for mark in expected.values())
 
 
 def test_a_partition_never_written_is_new() -> None:
-    store = Store(ENGINE, [pa.string()])
+    store = Store(OPERATOR, [pa.string()])
     slots = store.slots_of([pa.array(["x", None])])
     assert store.read(slots).slots.horizon.tolist() == ENGINE.nothing_known(2).slots.horizon.tolist()
     assert store.n_entries == 0
@@ -91,7 +92,7 @@ def test_a_partition_never_written_is_new() -> None:
 
 
 def test_a_single_slot_is_replaced_in_place() -> None:
-    store = Store(ENGINE, [])
+    store = Store(OPERATOR, [])
     slot = np.zeros(1, np.int64)
     for mark in (1, 2, 3):
         store.write(slot, known_of([mark]))
@@ -100,7 +101,7 @@ def test_a_single_slot_is_replaced_in_place() -> None:
 
 
 def test_many_single_slots_are_compacted() -> None:
-    store = Store(ENGINE, [pa.int64()])
+    store = Store(OPERATOR, [pa.int64()])
     for key in range(3 * _MOST_SEGMENTS):
         store.write(store.slots_of([pa.array([key])]), known_of([key]))
     assert len(store._segments) <= _MOST_SEGMENTS
@@ -110,7 +111,7 @@ def test_many_single_slots_are_compacted() -> None:
 
 def test_a_slot_leaves_no_waste_behind_for_long() -> None:
     """Slots rewritten one by one leave holes in their old segment; memory must not grow with them."""
-    store = Store(ENGINE, [pa.int64()])
+    store = Store(OPERATOR, [pa.int64()])
     store.write(store.slots_of([pa.array(range(50))]), known_of(list(range(50))))
     once = store.nbytes
     for _ in range(20):
@@ -121,6 +122,6 @@ def test_a_slot_leaves_no_waste_behind_for_long() -> None:
 
 @pytest.mark.parametrize("keys", [[True, 1], [0.0, -0.0]])
 def test_keys_are_told_apart_by_value_not_by_identity(keys: list[object]) -> None:
-    store = Store(ENGINE, [pa.float64()])
+    store = Store(OPERATOR, [pa.float64()])
     slots = store.slots_of([pa.array([float(key) for key in keys])])  # type: ignore[arg-type]
     assert slots[0] == slots[1]

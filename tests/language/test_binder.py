@@ -6,7 +6,8 @@ import pytest
 
 from situ.errors import OptionError, QueryError
 from situ.language import query
-from situ.language.situations.binder import Column, Schema, bind
+from situ.language.situations.binder import bind
+from situ.language.text.types import Column, Schema
 
 CARS: Schema = (
     Column("ts", "timestamp"),

@@ -15,8 +15,9 @@ from situ.errors import (
     WindowTooShortError,
 )
 from situ.language import query
-from situ.language.situations.binder import BoundQuery, Column, bind
+from situ.language.situations.binder import BoundQuery, bind
 from situ.language.text.nodes import Duration
+from situ.language.text.types import Column
 
 SCHEMA = (
     Column("t", "bigint"),

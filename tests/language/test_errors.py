@@ -399,7 +399,8 @@ def test_clauses_of_sql_may_be_names() -> None:
 
 
 def test_order_by_a_result_column_is_told_what_order_by_is() -> None:
-    from situ.language.situations.binder import Column, bind
+    from situ.language.situations.binder import bind
+    from situ.language.text.types import Column
 
     wrong = query("FROM t DEFINE A AS x > 1 RETURN A.ts AS since ORDER BY since")
     with pytest.raises(errors.UnknownColumnError, match="the result has no order"):

@@ -210,7 +210,8 @@ def test_chunks_stitched_together_are_what_one_pass_derives(
 
 
 def _no_states(engine, rows):  # type: ignore[no-untyped-def]
-    from situ.operators.situations.engine import Input, attribute_states
+    from situ.operators.situations.engine import Input
+    from situ.operators.situations.input import attribute_states
 
     return Input(rows, attribute_states(engine, {}, len(rows.time)))
 

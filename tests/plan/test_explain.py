@@ -13,8 +13,9 @@ import situ
 from situ.algebra.certainty import Admissible, Trigger
 from situ.algebra.relations import NAMES
 from situ.language.situations.ast import Constraint, IntervalSource, Query, Symbol
-from situ.language.situations.binder import Column, bind
+from situ.language.situations.binder import bind
 from situ.language.text.nodes import Duration, Expression
+from situ.language.text.types import Column
 from situ.operators.situations.program import make_spec
 from situ.plan.explain import Actuals, Explanation, describe_duration, explain_query
 from situ.plan.pattern import reduce_pattern, relation_matrix

@@ -47,7 +47,7 @@ def test_imports_of_finds_nested_relative_and_aliased_imports_but_not_typing_onl
     checker: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checker, "SOURCE", tmp_path)
-    path = tmp_path / "situ" / "engine" / "thing.py"
+    path = tmp_path / "situ" / "rows" / "thing.py"
     path.parent.mkdir(parents=True)
     path.write_text(
         "from typing import TYPE_CHECKING\n"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import situ
 from situ.errors import DataError, UnsupportedExpressionError
-from situ.rows.prepare import truths
+from situ.rows.columns import truths
 from situations.drawing import records
 
 NAN = float("nan")

@@ -11,20 +11,19 @@ from hypothesis import strategies as st
 
 import situ
 from situ.errors import DataError
-from situ.language.situations.binder import bind
-from situ.operators.situations.engine import Engine
+from situ.operators.questions import deriving
 from situ.options import Options
-from situ.rows.prepare import Preparer
+from situ.rows.read import TableReader
 from situ.rows.schema import spark_schema
 
 pytestmark = pytest.mark.nojit
 
 
-def preparer_of(batch: pa.RecordBatch, n: int, others: str = "", where: str = "") -> Preparer:
+def preparer_of(batch: pa.RecordBatch, n: int, others: str = "", where: str = "") -> TableReader:
     conditions = ", ".join(f"S{i} AS s{i}" for i in range(n))
     query = situ.query(f"FROM e {where} ORDER BY t DEFINE {conditions}{others}")
-    bound = bind(query, spark_schema(batch.schema))
-    return Preparer(bound, batch.schema, Engine(bound), Options(on_bad_rows="drop"))
+    needs = deriving(query).bind(spark_schema(batch.schema), Options()).needs
+    return TableReader(needs, batch.schema, on_bad_rows="drop")
 
 
 @st.composite
@@ -64,7 +63,7 @@ def test_a_batch_read_at_once_is_what_its_columns_say(drawn: tuple[pa.RecordBatc
 
 def test_it_is_read_at_once_unless_a_time_is_null() -> None:
     batch = pa.record_batch({"t": [1, 2, 3], "s0": [True, None, False]})
-    reader = preparer_of(batch, 1)._reader
+    reader = preparer_of(batch, 1)._at_once
     found = reader(batch)
     assert found is not None
     time, mask = found

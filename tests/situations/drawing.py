@@ -13,9 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 import situ
+from situ.carry.contract import Setting
 from situ.language.situations.binder import bind
+from situ.operators.questions import matching
 from situ.operators.situations.engine import Engine
+from situ.operators.situations.events import EventMatches
 from situ.operators.situations.kernels.layout import Entries, Rows, Runs, Slots
+from situ.options import Options
 from situ.rows.kernels.numbers import LONG_AGO
 from situ.rows.schema import spark_schema
 
@@ -28,6 +32,12 @@ SCHEMA = pa.schema(
 def engine_of(clauses: str, **options: Any) -> Engine:
     """An engine for `FROM events ORDER BY t <clauses>` over the columns of SCHEMA."""
     return Engine(bind(situ.query(f"FROM events ORDER BY t {clauses}"), spark_schema(SCHEMA)), **options)
+
+
+def operator_of(clauses: str, **options: Any) -> EventMatches:
+    """An operator for the same."""
+    question = matching(situ.query(f"FROM events ORDER BY t {clauses}"))
+    return question.bind(spark_schema(SCHEMA), Options(**options)).operator(SCHEMA, Setting())
 
 
 def events(*lines: str, t: Sequence[int] | None = None, k: str | None = None) -> pa.Table:

@@ -6,7 +6,8 @@ from itertools import permutations
 
 import numpy as np
 
-from situ.operators.situations.engine import Engine, Input, attribute_states
+from situ.operators.situations.engine import Engine, Input
+from situ.operators.situations.input import attribute_states
 from situ.operators.situations.kernels.layout import Rows
 from situ.plan.plan import Planner
 from situations.drawing import engine_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from situ.operators.situations.engine import Input, attribute_states
+from situ.operators.situations.engine import Input
+from situ.operators.situations.input import attribute_states
 from situ.operators.situations.kernels.layout import Rows
 from situations.drawing import engine_of
 

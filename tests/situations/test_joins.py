@@ -13,7 +13,8 @@ from situ.errors import TooManyMatchesError
 from situ.machine import memory
 from situ.operators.situations import engine as core
 from situ.operators.situations import joins
-from situ.operators.situations.engine import Engine, Found, Input, attribute_states
+from situ.operators.situations.engine import Engine, Found, Input
+from situ.operators.situations.input import attribute_states
 from situ.operators.situations.kernels.layout import Rows
 from situ.operators.situations.kernels.match import MOST_AT_ONCE
 from situations.drawing import engine_of

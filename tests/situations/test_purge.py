@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import situ
 import situ.carry.push as operator_module
+import situ.operators.situations.events as situations_module
 from conformance.checking import agree
 from conformance.runners import result_rows
 from conformance.strategies import Example, bounded_by_window, cuts, examples, table_of
@@ -33,7 +34,7 @@ def pruned_always(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return after
 
     monkeypatch.setattr(operator_module, "_PRUNE_FROM", 0)
-    monkeypatch.setattr(operator_module, "prune", noted)
+    monkeypatch.setattr(situations_module, "prune", noted)
     return dropped
 
 

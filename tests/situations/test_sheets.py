@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import situ
-from situ.carry.push import Operator
 from situ.operators.situations import sheets
+from situ.operators.situations.calls import SituationsPush as Operator
 from situ.operators.situations.sheets import Sheets
 from situations.drawing import SCHEMA, events
 
@@ -23,7 +23,7 @@ timelines = st.lists(st.text("#.", min_size=30, max_size=30), min_size=3, max_si
 
 def operator_of(returned: str, emit: str = "EARLY") -> Operator:
     operator = situ.query(f"FROM e ORDER BY t {PATTERN} WITHIN 20 {returned} EMIT {emit}").operator(SCHEMA)
-    assert operator._results._sheets is not None
+    assert operator.operator.results._sheets is not None
     return operator
 
 
@@ -38,9 +38,9 @@ def test_results_are_what_columns_of_their_own_hold(
 ) -> None:
     table = events(*(f"{name} {line}" for name, line in zip("abc", lines, strict=True)))
     own, plain = operator_of(returned), operator_of(returned)
-    assert own._results._sheets is not None
-    own._results._sheets.size = size
-    plain._results._sheets = None
+    assert own.operator.results._sheets is not None
+    own.operator.results._sheets.size = size
+    plain.operator.results._sheets = None
     found, expected = pushed(own, table, step), pushed(plain, table, step)
     for one, other in zip(found, expected, strict=True):  # all are held to the end: none may change
         one.validate(full=True)
@@ -80,7 +80,7 @@ def test_a_small_result_holds_on_to_little() -> None:
 def test_other_results_have_columns_of_their_own(clauses: str, options: dict[str, Any]) -> None:
     query = situ.query(f"FROM e ORDER BY t {PATTERN} WITHIN 20 {clauses}")
     operator = query.operator(SCHEMA, **options)
-    assert operator._results._sheets is None
+    assert operator.operator.results._sheets is None
     #                           0123456789
     found = operator.push(events("a ##........", "b ..##......", "c .....##..."))
     assert found.num_rows == 1
@@ -88,6 +88,8 @@ def test_other_results_have_columns_of_their_own(clauses: str, options: dict[str
 
 def test_partitions_and_converted_times_have_columns_of_their_own() -> None:
     parts = situ.query(f"FROM e PARTITION BY k ORDER BY t {PATTERN} WITHIN 20").operator(SCHEMA)
-    assert parts._results._sheets is None
+    assert parts.operator.results._sheets is None
     narrow = SCHEMA.set(1, pa.field("t", pa.int32()))
-    assert situ.query(f"FROM e ORDER BY t {PATTERN} WITHIN 20").operator(narrow)._results._sheets is None
+    assert (
+        situ.query(f"FROM e ORDER BY t {PATTERN} WITHIN 20").operator(narrow).operator.results._sheets is None
+    )

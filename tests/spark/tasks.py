@@ -6,7 +6,7 @@ calls the same functions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,76 +15,48 @@ import pyarrow as pa
 from conformance.rows import ResultRow
 from conformance.runners import result_rows
 from situ import query
-from situ.carry.batch import collect, join_pieces, merge, slices, split_parts
-from situ.carry.batch.pieces import unpack_condensed
-from situ.carry.batch.runner import Runner
+from situ.carry.batch import collect, join_pieces, merge, split_parts
 from situ.carry.batch.task import Task
 from situ.carry.buckets import labels
-from situ.expressions import compile_expression
-from situ.language.situations.binder import bind
-from situ.operators.situations.interval_engine import IntervalPreparer
-from situ.options import Options, check_forget_after
-from situ.rows.prepare import Prepared, Preparer
+from situ.carry.contract import Question, Setting
+from situ.operators.questions import deriving, matching
+from situ.options import Options
+from situ.rows.prepared import Prepared
+from situ.rows.read import MASK, TableReader
 from situ.rows.schema import spark_schema
-from situ.spark.select.project import MASK, SPLIT, layout_of
+from situ.spark.select.project import SPLIT
 
 SMALL = 1 << 20
 
 
 def task_for(
-    schema: pa.Schema,
-    text: str,
-    options: dict[str, Any],
-    *,
-    kind: str = "match",
-    limit: int = SMALL,
-    n_buckets: int = 2,
+    schema: pa.Schema, text: str | Question, options: dict[str, Any], *, kind: str = "match", **settings: Any
 ) -> Task:
-    """A task as the driver makes it."""
-    bound = bind(query(text), spark_schema(schema), time=options.get("time"))
-    items = bound.query.items
-    names = [f"_key_{i}" for i in range(len(bound.partition))]
-    names += (
-        [f"_item_{i}" for i in range(len(items))]
-        + ["match_time"]
-        + ["match_id"] * bool(options.get("match_id"))
-    )
-    if kind == "situations":
-        aggregates = dict.fromkeys(
-            (item.function, item.attribute) for item in items if item.attribute is not None
-        )
-        names = [column.name for column in bound.partition] + ["symbol", "ts", "te", "n_events"]
-        names += [f"{function}_{attribute}" for function, attribute in aggregates]
-    layout = layout_of(bound)
-    return Task(
-        bound=bound,
-        layout=layout,
-        schema=pa.schema([schema.field(column.name) for column in layout.columns]),
-        kind=kind,
-        ties=options.get("ties", "last"),
-        join=options.get("join", "auto"),
-        points=options.get("points", "error"),
-        forget_after=check_forget_after(options.get("forget_after"), bound),
-        match_id=bool(options.get("match_id")),
-        ansi=True,
-        labels=tuple(labels(n_buckets).tolist()),
-        limit=limit,
-        output_names=names,
-    )
+    """A task as the driver makes it, but for RETURN, which on Spark is Spark's to evaluate."""
+    question = text
+    if isinstance(question, str):
+        question = (matching if kind == "match" else deriving)(query(question))
+    chosen = Options(**{"ties": "last", **options})
+    asked = question.bind(spark_schema(schema), chosen)
+    needed = pa.schema([schema.field(column.name) for column in asked.needs.columns])
+    operator = asked.operator(needed, Setting(join=chosen.join))
+    return task_of(operator, **settings)
+
+
+def task_of(operator: Any, *, limit: int = SMALL, n_buckets: int = 2, **settings: Any) -> Task:
+    return Task(operator, False, tuple(labels(n_buckets).tolist()), limit, **settings)
 
 
 def prepared(task: Task, split: pa.Table, options: dict[str, Any]) -> Prepared:
     """A split's rows as the JVM's select would hand them over."""
-    own = {name: value for name, value in options.items() if name in ("on_bad_rows", "ties", "points")}
-    kind = Preparer if task.bound.query.intervals is None else IntervalPreparer
-    return kind(task.bound, split.schema, task.engine, Options(**own))(split)
+    return TableReader(task.needs, split.schema, on_bad_rows=options.get("on_bad_rows", "error"))(split)
 
 
 def travelling(task: Task, split: pa.Table) -> pa.Table:
-    """A split's rows as they reach a worker: the columns of the layout, then the mask."""
-    preparer = Preparer(task.bound, split.schema, task.engine, Options())
-    events = preparer.events(split).select([column.name for column in task.layout.columns])
-    return events.append_column(MASK, pa.array(preparer(split).mask))
+    """A split's rows as they reach a worker: the columns of `needs`, then the mask."""
+    read = TableReader(task.needs, split.schema)
+    events = read.events(split).select([column.name for column in task.needs.columns])
+    return events.append_column(MASK, pa.array(read(split).mask))
 
 
 def shuffle_of(task: Task, pieces: Sequence[pa.RecordBatch]) -> list[list[pa.RecordBatch]]:
@@ -95,34 +67,20 @@ def shuffle_of(task: Task, pieces: Sequence[pa.RecordBatch]) -> list[list[pa.Rec
     return list(wanted.values())
 
 
-def run_shuffle(splits: Sequence[pa.Table], text: str, options: dict[str, Any], **settings: Any) -> pa.Table:
+def run_shuffle(
+    splits: Sequence[pa.Table], text: str | Question, options: dict[str, Any], **settings: Any
+) -> pa.Table:
     task = task_for(splits[0].schema, text, options, **settings)
-    pieces = [
-        piece for split in splits for piece in collect.pack_prepared(task, prepared(task, split, options))
-    ]
-    found = [batch for own in shuffle_of(task, pieces) for batch in merge.merge_events(task, iter(own))]
-    return finished(task, found)
+    pieces = _mapped(task, splits, options, collect.pack_prepared)
+    return _reduced(task, pieces, merge.merge_rows)
 
 
-def run_given(splits: Sequence[pa.Table], text: str, options: dict[str, Any], **settings: Any) -> pa.Table:
-    """Given intervals, which only ever come together by partition."""
+def run_map_side(
+    splits: Sequence[pa.Table], text: str | Question, options: dict[str, Any], **settings: Any
+) -> pa.Table:
     task = task_for(splits[0].schema, text, options, **settings)
-    pieces = [
-        piece for split in splits for piece in collect.pack_prepared(task, prepared(task, split, options))
-    ]
-    found = [batch for own in shuffle_of(task, pieces) for batch in merge.merge_given(task, iter(own))]
-    return finished(task, found)
-
-
-def run_map_side(splits: Sequence[pa.Table], text: str, options: dict[str, Any], **settings: Any) -> pa.Table:
-    task = task_for(splits[0].schema, text, options, **settings)
-    pieces = [
-        piece for split in splits for piece in split_parts.condense_rows(task, prepared(task, split, options))
-    ]
-    found = [
-        batch for own in shuffle_of(task, pieces) for batch in join_pieces.merge_condensed(task, iter(own))
-    ]
-    return finished(task, found)
+    pieces = _mapped(task, splits, options, split_parts.condense_rows)
+    return _reduced(task, pieces, join_pieces.merge_condensed)
 
 
 def run_oversized(
@@ -136,56 +94,42 @@ def run_oversized(
         rows = rows.append_column(SPLIT, pa.repeat(pa.scalar(number, pa.int32()), rows.num_rows))
         batches += rows.combine_chunks().to_batches(max_chunksize=rows_per_batch)
     pieces = list(collect.condense_splits(task, iter(batches)))
-    found = [
-        batch for own in shuffle_of(task, pieces) for batch in join_pieces.merge_condensed(task, iter(own))
-    ]
-    return finished(task, found)
+    return _reduced(task, pieces, join_pieces.merge_condensed)
 
 
 def run_slices(
     splits: Sequence[pa.Table],
-    text: str,
+    text: str | Question,
     options: dict[str, Any],
     n_slices: int,
     least: int = 1,
     **settings: Any,
 ) -> pa.Table:
     """Unpartitioned input in time slices, each packed and unpacked as on its way to another machine."""
-    task = task_for(splits[0].schema, text, options, **settings)
-    engine = task.engine
-    data = [
-        piece for split in splits for piece in split_parts.condense_rows(task, prepared(task, split, options))
-    ]
-    pieces = [unpack_condensed(one, engine.aggregates) for one in merge.values(iter(data))]
-    if not pieces:
-        return finished(task, [])
-    whole = join_pieces.joined(engine, pieces, *join_pieces.in_time_order(task, pieces, merge.Registry()))
-    runner = Runner(task)
-    found = []
-    for one in slices.slices_of(engine, whole, n_slices, least):
-        found += slices.match_slice(engine, runner, slices.unpacked(engine, slices.packed(engine, one)))
-    return finished(task, found)
+    task = task_for(splits[0].schema, text, options, n_slices=n_slices, least_rows=least, **settings)
+    pieces = _mapped(task, splits, options, split_parts.condense_rows)
+    slices = join_pieces.cut(task, iter(pieces))
+    return finished(task, list(join_pieces.match_slices(task, slices)))
+
+
+Entry = Callable[[Task, Any], Iterator[pa.RecordBatch]]
+
+
+def _mapped(
+    task: Task, splits: Sequence[pa.Table], options: dict[str, Any], entry: Entry
+) -> list[pa.RecordBatch]:
+    return [piece for split in splits for piece in entry(task, prepared(task, split, options))]
+
+
+def _reduced(task: Task, pieces: Sequence[pa.RecordBatch], entry: Entry) -> pa.Table:
+    return finished(task, [batch for own in shuffle_of(task, pieces) for batch in entry(task, iter(own))])
 
 
 def finished(task: Task, batches: Sequence[pa.RecordBatch]) -> pa.Table:
-    """What the last select makes of the workers' answers."""
-    if task.kind == "situations":
-        return pa.Table.from_batches(batches) if batches else task.results.situation_schema.empty_table()
-    bound, item_schema = task.bound, task.results.item_schema
-    fields = [task.schema.field(column.name) for column in bound.partition]
-    fields += [*item_schema, pa.field("match_time", task.results.time_type)]
-    fields += [pa.field("match_id", pa.string())] * task.match_id
-    schema = pa.schema([field.with_name(name) for field, name in zip(fields, task.output_names, strict=True)])
-    table = pa.Table.from_batches(batches).cast(schema) if batches else schema.empty_table()
-    columns = {name: table[name].combine_chunks() for name in schema.names}
-    result = {column.name: columns[f"_key_{i}"] for i, column in enumerate(bound.partition)}
-    for item in bound.query.returns:
-        compiled = compile_expression(item.expression, item_schema)
-        result[item.name] = compiled({name: columns[name] for name in schema.names})
-    result["match_time"] = columns["match_time"]
-    if task.match_id:
-        result["match_id"] = columns["match_id"]
-    return pa.table(result)
+    """The workers' answers under the names that users see."""
+    table = pa.Table.from_batches(batches, task.output)
+    keys = [column.name for column in task.needs.partition]
+    return table.rename_columns([*keys, *(field.name for field in task.operator.output)])
 
 
 def rows_of(result: pa.Table, text: str) -> list[ResultRow]:

@@ -7,8 +7,7 @@ from itertools import pairwise
 import pyarrow as pa
 import pytest
 
-from situ.operators.situations.condense import condense
-from situ.rows.prepare import to_input
+from situ.rows.tied import Tied
 from spark.tasks import prepared, rows_of, run_map_side, task_for
 
 
@@ -49,9 +48,7 @@ def test_an_average_so_far_over_a_border(border: int) -> None:
 
 def n_condensed(table: pa.Table, text: str, options: dict[str, object] | None = None) -> int:
     task = task_for(table.schema, text, options or {})
-    rows = prepared(task, table, {})
-    given = to_input(task.engine, rows, rows.codes, rows.n_slots, "last")
-    return len(condense(task.engine, given).rows.time)
+    return int(task.operator.condense(prepared(task, table, {}), Tied()).n_rows.sum())
 
 
 def test_few_rows_are_left() -> None:

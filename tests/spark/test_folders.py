@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import situ
+from situ.carry.batch.opening import folder_texts
 from situ.errors import BindError
 from situ.spark.batch.job import n_bad_rows
 from situ.spark.files.footers import folder_values
-from situ.spark.files.reach import folder_texts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

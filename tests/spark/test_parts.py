@@ -1,4 +1,4 @@
-"""The small parts: buckets, pruning by statistics, footers, sorted runs, errors found again."""
+"""The small parts: buckets, pruning by statistics, footers, sorted files, errors found again."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 from situ import query
 from situ.carry.batch.direct import Dropped, Reading, Unit, events_of
 from situ.carry.batch.ranges import Range, may_be_true
-from situ.carry.batch.spill import SortedRuns
+from situ.carry.batch.spill import SortedFiles
 from situ.carry.buckets import buckets_of, labels, spark_hash
 from situ.errors import DataError, OptionError
-from situ.operators.situations.condense import narrowed, widened
-from situ.rows.prepare import Prepared
+from situ.language.text.types import Column
+from situ.rows.narrow import narrowed, widened
+from situ.rows.needs import Needs
+from situ.rows.prepared import Prepared
 from situ.spark.errors import WorkerError, situ_error
 from situ.spark.files.footers import Footer, Span, judge, read_footer
 from situ.spark.files.reach import ArrowFiles
@@ -114,7 +116,7 @@ def test_silent_row_groups_are_not_read(tmp_path: Path) -> None:
     pq.write_table(table, path, row_group_size=20)
     text = "FROM t PARTITION BY k ORDER BY ts DEFINE A AS x > 5 RETURN sum(A.y) AS total"
     task = task_for(table.schema, text, {})
-    reading = Reading(task, table.schema, False, "UTC")
+    reading = Reading(task, table.schema, False, True, "UTC")
     silent, loud = events_of(reading, Unit(str(path), 0, os.path.getsize(path), {}), str(path), Dropped())
     assert (silent["y"].null_count, loud["y"].null_count) == (20, 0)
     assert silent["_mask"].to_pylist() + loud["_mask"].to_pylist() == [0] * 20 + [1] * 20
@@ -158,7 +160,7 @@ def test_read_footer(tmp_path: Path) -> None:
     assert (found.n_rows, found.row_groups, found.span) == (4, (Span(1, 3), Span(2, 9)), Span(1, 9))
 
 
-# -- sorted runs
+# -- sorted files
 
 
 @given(
@@ -168,14 +170,14 @@ def test_read_footer(tmp_path: Path) -> None:
 def test_blocks_are_complete_and_in_order(chunks: list[list[tuple[int, int]]], n_blocks: int) -> None:
     """By code and time, no instant of a partition in two blocks; the last row of an instant stays."""
     expected: dict[tuple[int, int], int] = {}
-    with SortedRuns("last") as runs:
+    with SortedFiles(Needs(Column("t", "bigint"))) as files:
         for number, chunk in enumerate(chunks):
             codes, times = (np.array(column, np.int64) for column in zip(*chunk, strict=True))
             values = np.arange(len(chunk)) + 100 * number
             rows = Prepared(codes, [], times, np.zeros(len(chunk), np.uint8), {"v": pa.array(values)}, [])
-            runs.add(rows, 4, n_blocks)
+            files.add(rows, 4, n_blocks)
             expected |= dict(zip(chunk, values.tolist(), strict=True))
-        blocks = list(runs.blocks()) if chunks else []
+        blocks = list(files.blocks()) if chunks else []
     found: dict[tuple[int, int], int] = {}
     for number, block in enumerate(blocks):
         own = list(zip(block.rows.codes.tolist(), block.rows.time.tolist(), strict=True))

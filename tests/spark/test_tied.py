@@ -13,7 +13,6 @@ import pytest
 import situ
 from situ import cli
 from situ.errors import OptionError
-from situ.spark.batch.job import match as match_on_spark
 from situ.spark.batch.tied import n_tied_rows
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def test_nothing_is_told_that_was_asked_for(spark: SparkSession, folder: Path) -
 
 
 def test_warnings_that_are_errors_do_not_stop_spark(spark: SparkSession, folder: Path) -> None:
-    result = match_on_spark(spark.read.parquet(str(folder)), situ.query(ALL))
+    result = situ.match(spark.read.parquet(str(folder)), situ.query(ALL))
     result.collect()  # under the filters of the tests every warning is an error
     assert n_tied_rows(result) == 96
 

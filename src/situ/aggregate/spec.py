@@ -31,7 +31,8 @@ from situ.errors import AggregateTypeError
 
 if TYPE_CHECKING:
     from situ.language.situations.ast import Item
-    from situ.language.situations.binder import BoundQuery, Schema
+    from situ.language.situations.binder import BoundQuery
+    from situ.language.text.types import Schema
 
 _ENDPOINTS = frozenset({"ts", "te", "duration"})
 _EVENTS = Counts(None, value_type("bigint"))

@@ -1,38 +1,33 @@
-"""The push operator: batches or single events in, matches out, at the earliest instant (SEM 8)."""
+"""The push carrier: batches or single events in, results out, at the earliest instant (SEM 8)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from situ.carry.in_process import check_matchable
+from situ.carry.contract import Kept, Question, Setting, emitted_schema
+from situ.carry.describe import drawn
 from situ.carry.store import SLOT_0, Store
-from situ.carry.validate import check_rows, require
+from situ.carry.trace import Trace
 from situ.errors import DataError, OptionError
-from situ.language.situations.ast import Query
-from situ.language.situations.binder import bind
-from situ.operators.situations.engine import Engine, Input
-from situ.operators.situations.kernels.advance import is_any_late
-from situ.operators.situations.known import Known, Positions
-from situ.operators.situations.purge import prune, purge
-from situ.operators.situations.result import Results
-from situ.options import Options, check_applicable, check_forget_after, read_options, ticks
-from situ.plan.explain import Explanation, explain_query
-from situ.rows import prepare
+from situ.options import Options, read_options, ticks
 from situ.rows.ahead import Ahead, max_ahead_ticks
-from situ.rows.kernels.numbers import LONG_AGO, OPEN, minus
-from situ.rows.kernels.order import extent, goes_on
+from situ.rows.kernels.numbers import LONG_AGO, OPEN, UNBOUNDED, minus
+from situ.rows.kernels.order import extent
 from situ.rows.keys import shown
 from situ.rows.late_log import LateLog
 from situ.rows.plain import event_schema, plain_schema, plain_table, refuse_types
-from situ.rows.prepare import Prepared, Preparer
-from situ.rows.schema import refuse_reserved, spark_schema, time_text, to_ticks
+from situ.rows.prepared import Flags, Positions, Prepared, concat
+from situ.rows.read import TableReader
+from situ.rows.saved import check_rows, read_rows, write_rows
+from situ.rows.schema import refuse_reserved, spark_schema, to_ticks
 from situ.rows.tied import Instant, Tied, Ties
-from situ.saved.codec import Reader, Writer, identity, read_rows, write_rows
+from situ.saved.checks import require
+from situ.saved.codec import Reader, Writer
 from situ.saved.ipc import DAMAGE, damaged
 
 OPTIONS = frozenset(
@@ -40,47 +35,41 @@ OPTIONS = frozenset(
     | {"ansi", "time_zone", "points", "max_ahead"}
 )
 
-_PRUNE_FROM = 64  # situations kept in a step's partitions; doubles with what pruning leaves
+_PRUNE_FROM = 64  # things kept in a step's partitions; doubles with what pruning leaves
+_LAYOUT = b"push 1"  # of saved state beside what the operator writes
 
 _TABLES = (pa.RecordBatch, pa.Table)
 Batch: TypeAlias = pa.Table | pa.RecordBatch | Mapping[str, Any]
 
 
-class Operator:
-    """Many partitions of one query; results do not depend on how the input is cut (SEM 8.3)."""
-
-    engine_type: type[Engine] = Engine
-    preparer_type: type[Preparer] = Preparer
+class PushOperator:
+    """Many partitions of one question; results do not depend on how the input is cut (SEM 8.3)."""
 
     def __init__(
-        self, query: Query, schema: pa.Schema, *, state: bytes | None = None, **options: Any
+        self, question: Question, schema: pa.Schema, *, state: bytes | None = None, **options: Any
     ) -> None:
         if not isinstance(schema, pa.Schema):
             raise DataError(
                 f"an operator is made for a pyarrow Schema, not for a {type(schema).__name__}",
                 hint="give the schema of the tables to come, such as table.schema",
             )
-        check_matchable(query)
-        self.query = query
+        self.question = question
         self.options: Options = read_options(options, OPTIONS, "an operator")
-        check_applicable(options, query)
+        question.check_options(options)
         self._event_schema, schema = event_schema(schema), plain_schema(schema)
-        self.bound = bind(query, spark_schema(schema), time=self.options.time)
-        refuse_types(self.bound, schema)
+        asked = question.bind(spark_schema(schema), self.options)
+        self.needs = asked.needs
+        refuse_types(self.needs, schema)
         self.input_schema = schema
-        self.delay = ticks(self.options.watermark, self.bound, "watermark")
-        self.engine = self.engine_type(
-            self.bound,
-            ansi=self.options.ansi,
-            forget_after=check_forget_after(self.options.forget_after, self.bound),
-            join=self.options.join,
-            threads=self.options.threads,
-        )
-        self._prepare = self.preparer_type(self.bound, schema, self.engine, self.options)
-        self._results = Results(self.bound, schema, self.engine, self.options)
-        self._store = Store(self.engine, [schema.field(column.name).type for column in self.bound.partition])
-        # one partition whose rows never wait: where they come in order, nothing has to be looked up
-        self._is_simple = not self.bound.partition and self.delay is None and query.intervals is None
+        self.delay = ticks(self.options.watermark, self.needs.time, "watermark")
+        self.operator = asked.operator(schema, setting_of(self.options))
+        self._read_table = reader_of(self.operator.needs, schema, self.options)
+        self._schema = emitted_schema(self.operator)
+        self._empty = pa.Table.from_batches([], self._schema)  # empty_table would import pandas
+        key_types = [schema.field(column.name).type for column in self.needs.partition]
+        self._store = Store(self.operator, key_types)
+        # one partition whose rows never wait: nothing has to be looked up
+        self._is_simple = not self.needs.partition and self.delay is None
         self._waiting: list[Prepared] = []
         self._latest = int(LONG_AGO)  # the largest instant seen in earlier batches
         self._complete = int(LONG_AGO)  # instants before this one are complete: W of SEM 8.1
@@ -88,19 +77,22 @@ class Operator:
         self._prune_at = _PRUNE_FROM
         self._late: list[pa.Table] = []
         self.late = 0
+        self.forgotten = 0  # rows of things out of the window's reach (SEM 6.3)
         self.n_tied_rows = 0  # rows left out since it was made: a later one has their time (SEM 1.3)
-        max_ahead = max_ahead_ticks(self.options.max_ahead, self.bound)
-        self._ahead = None if max_ahead is None else Ahead(max_ahead, self.bound, schema, self.options)
+        max_ahead = max_ahead_ticks(self.options.max_ahead, self.needs.time)
+        zone = self.options.time_zone
+        self._ahead = None if max_ahead is None else Ahead(max_ahead, self.needs, schema, zone)
         self._set_aside: list[pa.Table] = []
         self.ahead = 0
         self._n_pushed = 0
-        has_ticks = pa.types.is_integer(schema.field(self.bound.time.name).type)
+        has_ticks = pa.types.is_integer(schema.field(self.needs.time.name).type)
         self._late_log = LateLog(delay=self.delay, in_microseconds=not has_ticks)
+        self._trace = Trace.if_asked_for("push")
         if state is not None:
             self._restore(state)
 
     def push(self, batch: Batch, *, now: Any = None) -> pa.Table:
-        """Take in rows, in any order within the batch, and return the matches they complete.
+        """Take in rows, in any order within the batch, and return the results they complete.
 
         With a watermark also those of rows that waited, even if this batch has no rows at all.
         `now` is the time that `max_ahead` counts from, the clock's if it is left out.
@@ -109,36 +101,27 @@ class Operator:
         if self._ahead is not None or now is not None:
             table = self._without_ahead(table, now)
         self._n_pushed += table.num_rows
-        rows = self._prepare(table)
-        if not rows.n_rows and self.delay is None:
-            return self._results.empty
-        if self._is_simple:
-            known = self._store.read(SLOT_0)
-            if goes_on(rows.time, known.horizon, self._complete):
-                return self._step(SLOT_0, prepare.in_order(self.engine, rows), known)
+        rows = self._read_table(table)
+        if self._is_simple and self._complete == LONG_AGO:
+            return self._step(SLOT_0, rows, None, table) if rows.n_rows else self._empty
         if rows.keys:
             rows = rows._replace(codes=self._store.slots_of(rows.keys)[rows.codes], keys=[])
+        seen = self._latest
         if self.delay is not None:
             earliest, latest = extent(rows.time)
             if earliest == LONG_AGO or latest == OPEN:
                 refuse_reserved(rows.time)  # one that waited would make every row after it late
             self._complete = max(self._complete, int(minus(self._latest, self.delay)))
-            seen, self._latest = self._latest, max(self._latest, self._prepare.latest(table, latest))
-        else:
-            seen = None
-        is_late = self._is_late(rows)
-        if is_late is not None:
-            refuse_reserved(rows.time[is_late])  # before everything: neither late nor an instant
-            self._count_late(table, is_late)
-            seen = self._latest_known() if seen is None else seen
-            self._late_log.note(self._n_pushed, int(is_late.sum()), int(rows.time[is_late].min()), seen)
-            rows = prepare.select(rows, ~is_late)
-        return self._take(rows)
-
-    def _take(self, rows: Prepared) -> pa.Table:
-        """Rows without a watermark are applied as they come; with one they wait."""
+            self._latest = max(self._latest, self._read_table.latest(table, latest))
+        if self._complete != LONG_AGO:
+            is_late = rows.time < self._complete
+            if is_late.any():
+                self._note_late(rows, is_late, table, seen if self.delay is not None else None)
+                rows = rows.select(~is_late)
+                if self.delay is None and self.options.late_rows:
+                    table = self._read_table.events(table).filter(pa.array(~is_late))
         if self.delay is None:
-            return self._apply(rows)
+            return self._apply(rows, None, table) if rows.n_rows else self._empty
         if rows.n_rows:
             self._waiting.append(rows)
         return self._release()
@@ -149,32 +132,31 @@ class Operator:
         What waits for them is processed, state is purged, and later rows with an earlier instant are late.
         """
         self._complete = max(self._complete, self._tick(t))
-        matches = self._release()
+        results = [self._release(), self._release_held(self._complete)]
         self._sweep()
-        return matches
+        return _joined(results)
 
     def flush(self) -> pa.Table:
         """Process all that waits, as if the input ended here (open situations stay open).
 
         With a watermark a later row at or before the largest instant processed is late (SEM 8.1).
         """
-        if not self._waiting:
-            return self._results.empty
-        waiting, self._waiting = prepare.concat(self._waiting), []
-        if self.delay is not None:
+        results = [self._release_held(int(OPEN))]
+        if self._waiting:
+            waiting, self._waiting = concat(self._waiting), []
             self._complete = max(self._complete, int(waiting.time.max()) + 1)
-        return self._apply(waiting)
+            results.append(self._apply(waiting, self._complete))
+        return _joined(results)
 
     def state(self) -> bytes:
         """Everything the operator knows, as versioned bytes for `q.operator(schema, state=...)`."""
         writer = Writer(self._identity())
-        waiting = [prepare.concat(self._waiting)] if self._waiting else []
-        numbers = [self._latest, self._complete, self._swept, self.late, self.ahead, self.n_bad_rows]
-        writer.array(np.array([*numbers, len(waiting)]))
+        waiting = [concat(self._waiting)] if self._waiting else []
+        counts = [self.late, self.ahead, self.n_bad_rows, self.forgotten]
+        writer.array(np.array([self._latest, self._complete, self._swept, *counts, len(waiting)]))
         self._store.write_to(writer)
         for rows in waiting:
             write_rows(writer, rows)
-        self._write_more(writer)
         return writer.bytes()
 
     def _restore(self, state: bytes) -> None:
@@ -184,36 +166,37 @@ class Operator:
             raise damaged(error) from error
 
     def _read(self, reader: Reader) -> None:
-        numbers = reader.array(np.int64, (7,)).tolist()
-        self._latest, self._complete, self._swept, self.late, self.ahead = numbers[:5]
-        self._prepare.n_bad_rows, n_waiting = numbers[5:]
-        counts = (self.late, self.ahead, self.n_bad_rows, n_waiting)
-        require(min(counts) >= 0 and n_waiting <= 1, "a count is impossible")
+        numbers = reader.array(np.int64, (8,)).tolist()
+        self._latest, self._complete, self._swept = numbers[:3]
+        self.late, self.ahead, self._read_table.n_bad_rows, self.forgotten, n_waiting = numbers[3:]
+        require(min(numbers[3:]) >= 0 and n_waiting <= 1, "a count is impossible")
         require(self._swept <= self._complete, "more was purged than is complete")
+        self._store.since = self._swept
         self._store.read_from(reader)
-        types = self._prepare.waiting_types(self.input_schema)
-        waiting = [read_rows(reader, self._prepare.mask_type, *types) for _ in range(n_waiting)]
-        self._read_more(reader)
+        carried = self.needs.carried(self.input_schema)
+        ties = [self.input_schema.field(column.name).type for column in self.needs.ties]
+        waiting = [read_rows(reader, self.needs, carried, ties) for _ in range(n_waiting)]
         reader.end()
         for rows in waiting:
-            self._check_waiting(rows)
+            check_rows(rows, self._store.horizon, self.needs)
         self._waiting = [rows for rows in waiting if rows.n_rows]
 
-    def _check_waiting(self, rows: Prepared) -> None:
-        check_rows(rows, self._store.horizon, self.engine.n_symbols)
-
-    def _write_more(self, writer: Writer) -> None:
-        """State that only some operators have."""
-
-    def _read_more(self, reader: Reader) -> None:
-        """What `_write_more` wrote."""
-
     def _identity(self) -> bytes:
-        return identity(self.bound, self.input_schema)
+        return hashlib.blake2b(self.operator.identity + _LAYOUT, digest_size=16).digest()
 
-    def explain(self) -> Explanation:
-        """What was understood of the query, and what its plan has done so far."""
-        return explain_query(self.bound.query).with_actuals(self.engine.actuals())
+    def describe(self) -> str:
+        """What is kept, drawn: a line for each thing, over time, partition by partition."""
+        slots = self._store.known_slots()
+        if not len(slots):
+            return "nothing is kept"
+        kept = self._store.read(slots)
+        return drawn(
+            self.operator.describe(kept), kept.horizon, self._store.keys(slots), self.needs, self.n_waiting
+        )
+
+    def trace(self, *, on: bool = True) -> None:
+        """Log one line for each step from now on, through the logger `situ.carry.trace`."""
+        self._trace = Trace("push") if on else None
 
     @property
     def late_rows(self) -> pa.Table:
@@ -236,7 +219,7 @@ class Operator:
 
     @property
     def n_situations(self) -> int:
-        """How many situations are kept."""
+        """How many situations, or other things, are kept."""
         return self._store.n_entries
 
     @property
@@ -247,12 +230,12 @@ class Operator:
     @property
     def n_waiting(self) -> int:
         """How many rows wait until their instant is complete."""
-        return sum(rows.n_rows for rows in self._waiting)
+        return sum(rows.n_rows for rows in self._waiting) + self._store.n_held
 
     @property
     def n_bad_rows(self) -> int:
         """How many rows on_bad_rows="drop" has dropped."""
-        return self._prepare.n_bad_rows
+        return self._read_table.n_bad_rows
 
     @property
     def nbytes(self) -> int:
@@ -286,32 +269,25 @@ class Operator:
             raise DataError(f"the event does not fit the operator's schema: {error}") from error
 
     def _tick(self, t: Any) -> int:
-        kind = self.input_schema.field(self.bound.time.name).type
+        name = self.needs.time.name
+        kind = self.input_schema.field(name).type
         if t is None or isinstance(t, float):  # Arrow would take the one as null and cut the other off
             raise DataError(f"cannot advance to {t!r}: the time column is {kind}")
         try:
-            return int(to_ticks(pa.array([t], kind), self.bound.time.name)[0])
+            return int(to_ticks(pa.array([t], kind), name)[0])
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
             raise DataError(f"cannot advance to {t!r}: the time column is {kind}") from error
 
-    def _is_late(self, rows: Prepared) -> npt.NDArray[np.bool_] | None:
-        """Which rows are late (SEM 8.1), None for none."""
-        if self.delay is not None:
-            is_late = rows.time < self._complete
-            return is_late if is_late.any() else None
-        slots, codes = self._store.dense(rows.codes)
-        horizons = self._store.read(slots).horizon
-        if not is_any_late(rows.time, codes, horizons, self._complete):
-            return None
-        horizon = horizons[codes]
-        if self.options.ties == "error":
-            _refuse_ties(rows.time[rows.time == horizon], self.bound.time.type)
-        return (rows.time < self._complete) | (rows.time <= horizon)
-
-    def _count_late(self, table: pa.Table | pa.RecordBatch, is_late: npt.NDArray[np.bool_]) -> None:
-        self.late += int(is_late.sum())
+    def _note_late(
+        self, rows: Prepared, is_late: Flags, table: pa.Table | pa.RecordBatch, seen: int | None
+    ) -> None:
+        """Count late rows, and keep them where they are asked for; `rows` are the events of `table`."""
+        n_late = int(is_late.sum())
+        self.late += n_late
         if self.options.late_rows:
-            self._late.append(_as_table(self._prepare.events(table)).filter(pa.array(is_late)))
+            self._late.append(_as_table(self._read_table.events(table)).filter(pa.array(is_late)))
+        seen = self._latest_known() if seen is None else seen
+        self._late_log.note(self._n_pushed, n_late, int(rows.time[is_late].min()), seen)
 
     def _latest_known(self) -> int:
         """The largest instant of earlier pushes, where no watermark keeps it: asked when rows are late."""
@@ -328,7 +304,7 @@ class Operator:
         is_ahead = self._ahead.of(table, now)
         if is_ahead is None:
             return table
-        found = self._prepare.events(table.filter(pa.array(is_ahead)))
+        found = self._read_table.events(table.filter(pa.array(is_ahead)))
         self.ahead += found.num_rows
         if self.options.late_rows:
             self._set_aside.append(_as_table(found))
@@ -337,26 +313,69 @@ class Operator:
     def _release(self) -> pa.Table:
         """Process the waiting rows that are complete."""
         if not self._waiting:
-            return self._results.empty
-        waiting = prepare.concat(self._waiting)
+            return self._empty
+        waiting = concat(self._waiting)
         ready = waiting.time < self._complete
-        self._waiting = [] if ready.all() else [prepare.select(waiting, ~ready)]
-        matches = self._apply(prepare.select(waiting, ready))
+        self._waiting = [] if ready.all() else [waiting.select(~ready)]
+        due = waiting.select(ready)
+        results = self._apply(due, self._complete) if due.n_rows else self._empty
         # state is purged partition by partition as rows come; silent ones need a look now and then
-        if self._complete - self._swept > self.engine.spec.within // 2:
+        window = UNBOUNDED if self.needs.window is None else self.needs.window
+        if self._complete - self._swept > window // 2:
             self._sweep()
-        return matches
+        return results
 
-    def _apply(self, rows: Prepared) -> pa.Table:
+    def _release_held(self, complete: int) -> pa.Table:
+        """Process rows before `complete` that the operator holds back for want of a watermark (SEM 6.4)."""
+        if self.delay is not None or not self._store.n_held:
+            return self._empty
+        carried = self.needs.carried(self.input_schema)
+        nothing = Prepared.nothing(self.needs.mask_type, carried)
+        return self._step(self._store.known_slots(), nothing, complete)
+
+    def _apply(
+        self, rows: Prepared, complete: int | None, table: pa.Table | pa.RecordBatch | None = None
+    ) -> pa.Table:
         """Step the partitions these rows belong to."""
-        if not rows.n_rows:
-            return self._results.empty
         slots, codes = self._store.dense(rows.codes)
-        tied = Tied()
-        given = prepare.to_input(self.engine, rows, codes, len(slots), self.options.ties, tied)
-        if tied.n_rows:
-            self._note_tied(tied, slots)
-        return self._step(slots, given, self._store.read(slots))
+        return self._step(slots, rows._replace(codes=codes), complete, table)
+
+    def _step(
+        self,
+        slots: Positions,
+        rows: Prepared,
+        complete: int | None,
+        table: pa.Table | pa.RecordBatch | None = None,
+    ) -> pa.Table:
+        """Step these partitions; the rows' codes are positions in `slots`. `table` is what they came in."""
+        kept = self._store.read(slots)
+        if self._trace is None:
+            stepped = self.operator.step(kept, rows, complete)
+        else:
+            stepped = self._trace.step(self.operator, kept, rows, complete)
+        if stepped.late is not None:
+            self._note_late(rows, stepped.late, table, None)
+        if stepped.tied is not None and stepped.tied.n_rows:
+            self._note_tied(stepped.tied, slots)
+        self.forgotten += stepped.n_ignored
+        self._store.write(slots, self._pruned(stepped.kept))
+        tables = []
+        for one in stepped.emitted:
+            slot = one.slot
+            if len(slot):
+                keys = self._store.keys(slots[slot]) if self.needs.partition else []
+                tables.append(one.table(keys, self._schema))
+        if len(tables) == 1:
+            return tables[0]
+        return pa.concat_tables(tables) if tables else self._empty
+
+    def _pruned(self, kept: Kept) -> Kept:
+        """Without what the question rules out, looked at when there is much of it."""
+        if kept.n_entries < self._prune_at:
+            return kept
+        kept = self.operator.prune(kept)
+        self._prune_at = max(_PRUNE_FROM, 2 * kept.n_entries)
+        return kept
 
     def _note_tied(self, tied: Tied, slots: Positions) -> None:
         """Count rows that were left out; the first time, tell of them."""
@@ -364,51 +383,53 @@ class Operator:
             first = tied.instants[0]
             key = tuple(shown(values[0]) for values in self._store.keys(slots[[first.code]]))
             ask = "situ.why(events, query) names those that tell the rows apart"
-            Ties(self.bound, tied.n_rows, Instant(first.ticks, key, 0), at_least=True, ask=ask).warn()
+            Ties(self.needs, tied.n_rows, Instant(first.ticks, key, 0), at_least=True, ask=ask).warn()
         self.n_tied_rows += tied.n_rows
-
-    def _step(self, slots: Positions, given: Input, known: Known) -> pa.Table:
-        """Step these partitions, of which so much is known."""
-        found, known = self.engine.step(given, known)
-        if known.n_entries >= self._prune_at:
-            known = prune(known, self.engine.spec)
-            self._prune_at = max(_PRUNE_FROM, 2 * known.n_entries)
-        self._store.write(slots, known)
-        if not found.size:
-            return self._results.empty
-        return self._results.table(found, self._store.keys(slots[found.slot]) if self.bound.partition else [])
 
     def _sweep(self) -> None:
         """Purge silent partitions, and forget those of which nothing is left (SEM 8.5)."""
-        self._swept = self._complete
+        self._swept = self._store.since = self._complete
         slots = self._store.known_slots()
         if len(slots):
-            known, gone = purge(self._store.read(slots), self.engine.spec, self._complete)
-            self._store.write(slots, known)
+            kept, gone = self.operator.purge(self._store.read(slots), self._complete)
+            self._store.write(slots, kept)
             self._forget(slots[gone])
 
-    def _forget(self, slots: Positions) -> Positions | None:
-        """Forget partitions, unless rows of theirs wait; the others' slots from now on, if changed."""
+    def _forget(self, slots: Positions) -> None:
+        """Forget partitions, unless rows of theirs wait."""
         for rows in self._waiting:
             slots = np.setdiff1d(slots, rows.codes)
-        if not len(slots) or not self.bound.partition:
-            return None
-        number = self._store.forget(slots)
-        self._waiting = [rows._replace(codes=number[rows.codes]) for rows in self._waiting]
-        return number
+        if len(slots) and self.needs.partition:
+            number = self._store.forget(slots)
+            self._waiting = [rows._replace(codes=number[rows.codes]) for rows in self._waiting]
+
+
+def setting_of(options: Options) -> Setting:
+    """How an operator works in process: it evaluates everything itself."""
+    return Setting(True, options.ansi, options.time_zone, options.join, options.threads)
+
+
+def reader_of(needs: Any, schema: pa.Schema, options: Options) -> TableReader:
+    """What makes rows of tables in process."""
+    return TableReader(
+        needs,
+        schema,
+        ansi=options.ansi,
+        time_zone=options.time_zone,
+        on_bad_rows=options.on_bad_rows,
+    )
 
 
 def _as_table(rows: pa.Table | pa.RecordBatch) -> pa.Table:
     return pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
 
 
-def _refuse_ties(times: npt.NDArray[np.int64], kind: str) -> None:
-    if len(times):
-        raise DataError(
-            f"a row shares the time {time_text(int(times[0]), kind)} with one already processed, "
-            'and ties="error" was asked for',
-            hint="give the operator a watermark, so that an instant is processed when it is complete",
-        )
+def _joined(tables: Sequence[pa.Table]) -> pa.Table:
+    """Results one after the other."""
+    filled = [table for table in tables if table.num_rows]
+    if len(filled) > 1:
+        return pa.concat_tables(filled)
+    return filled[0] if filled else tables[0]
 
 
 def _conformed(batch: pa.Table | pa.RecordBatch, schema: pa.Schema) -> pa.Table | pa.RecordBatch:
@@ -422,12 +443,3 @@ def _conformed(batch: pa.Table | pa.RecordBatch, schema: pa.Schema) -> pa.Table 
         return plain_table(batch.select(schema.names)).cast(schema)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DataError(f"the batch does not fit the operator's schema: {error}") from error
-
-
-def operator(query: Query, schema: pa.Schema, *, state: bytes | None = None, **options: Any) -> Operator:
-    """An operator for rows of this schema, from the start or from saved `state`."""
-    if query.intervals is None:
-        return Operator(query, schema, state=state, **options)
-    from situ.carry.interval_push import IntervalOperator
-
-    return IntervalOperator(query, schema, state=state, **options)

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from situ.carry.validate import are_slots, require, require_ascending
-from situ.operators.situations.engine import Engine
-from situ.operators.situations.known import Known, Positions
+from situ.carry.contract import Kept, Operator
 from situ.rows.kernels.numbers import LONG_AGO
 from situ.rows.keys import Codes, hashable
-from situ.saved.codec import Reader, Writer, read_known, write_known
+from situ.rows.prepared import Positions
+from situ.saved.checks import are_slots, require, require_ascending
+from situ.saved.codec import Reader, Writer
 
 _MOST_SEGMENTS = 64
 SLOT_0 = np.zeros(1, np.int64)
@@ -26,13 +26,14 @@ SLOT_0 = np.zeros(1, np.int64)
 class Store:
     """Partition values to slot numbers, and slot numbers to what is known."""
 
-    def __init__(self, engine: Engine, key_types: Sequence[pa.DataType]) -> None:
-        self._engine = engine
+    def __init__(self, operator: Operator, key_types: Sequence[pa.DataType]) -> None:
+        self._operator = operator
+        self.since = int(LONG_AGO)  # partitions may have been forgotten up to here
         self._slot_of: dict[tuple[Any, ...], int] = {}
         self._keys = [pa.array([], kind) for kind in key_types]
         self._segment_of = np.empty(0, np.int64)  # which segment holds a slot, -1: none
         self._position = np.empty(0, np.int64)  # and where in it
-        self._segments: dict[int, Known] = {}
+        self._segments: dict[int, Kept] = {}
         self._n_live: dict[int, int] = {}
         self._next_segment = 0
         if not key_types:
@@ -80,7 +81,7 @@ class Store:
             return codes[:1], np.zeros(len(codes), np.int64)
         return np.unique(codes, return_inverse=True)
 
-    def read(self, slots: Positions) -> Known:
+    def read(self, slots: Positions) -> Kept:
         """What is known of these slots, in this order."""
         if len(slots) == 1:
             known = self._segments.get(self._segment_of.item(slots.item(0)))
@@ -99,14 +100,15 @@ class Store:
         ]
         back = np.empty(len(order), np.int64)
         back[order] = np.arange(len(order))
-        return Known.concat(parts).select(back)
+        return parts[0].followed_by(parts[1:]).select(back)
 
-    def _part(self, segment: int, slots: Positions) -> Known:
+    def _part(self, segment: int, slots: Positions) -> Kept:
         if segment < 0:
-            return self._engine.nothing_known(len(slots))
+            nothing: Kept = self._operator.nothing(len(slots), self.since)
+            return nothing
         return self._segments[segment].select(self._position[slots])
 
-    def write(self, slots: Positions, known: Known) -> None:
+    def write(self, slots: Positions, known: Kept) -> None:
         """Replace what is known of these slots."""
         if len(slots) == 1:
             segment = self._segment_of.item(slots.item(0))
@@ -171,7 +173,7 @@ class Store:
         writer.columns(self._keys)
         writer.array(slots)
         if len(slots):
-            write_known(writer, self.read(slots), self._engine.aggregates)
+            self._operator.write(writer, self.read(slots))
 
     def read_from(self, reader: Reader) -> None:
         """Take over what `write_to` wrote."""
@@ -183,7 +185,7 @@ class Store:
         require(are_slots(slots, len(self)), "a partition is known that is not there")
         require_ascending(slots, "partitions")
         if len(slots):
-            self.write(slots, read_known(reader, self._engine, len(slots), {}))
+            self.write(slots, self._operator.read(reader, len(slots)))
 
     @property
     def horizon(self) -> Positions:
@@ -201,6 +203,12 @@ class Store:
 
     @property
     def n_entries(self) -> int:
-        """How many situations are kept."""
+        """How many things are kept."""
         slots = self.known_slots()
         return self.read(slots).n_entries if len(slots) else 0
+
+    @property
+    def n_held(self) -> int:
+        """How many rows the operator holds back."""
+        slots = self.known_slots()
+        return self.read(slots).n_held if len(slots) else 0

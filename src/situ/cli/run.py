@@ -111,19 +111,20 @@ def _run_on_spark(args: argparse.Namespace, query: Query, kind: str) -> int:
 
 def _matches_on_spark(args: argparse.Namespace, query: Query) -> DataFrame:
     """The matches, of Parquet files by the direct way where it applies."""
-    from situ.spark import match, match_parquet
+    from situ.public import match, match_parquet
 
     options = _options(args)
     rows = read_input(args, query)  # says what is wrong with the paths before anything else does
     is_parquet = (args.format or format_of(args.inputs)) == "parquet"
     if is_parquet and query.intervals is None:
         try:
-            return match_parquet(
-                rows.sparkSession, [for_spark(name) for name in args.inputs], query, **options
-            )
+            paths = [for_spark(name) for name in args.inputs]
+            found: DataFrame = match_parquet(rows.sparkSession, paths, query, **options)
+            return found
         except UnsupportedExpressionError:
             pass  # Spark evaluates every function
-    return match(rows, query, **options)
+    matches: DataFrame = match(rows, query, **options)
+    return matches
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:

@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
     from situ.cli import stream_io
     from situ.cli.checkpoint import checkpoint_error
     from situ.language import query
-    from situ.spark import match
+    from situ.public import match
     from situ.spark.errors import situ_error
     from situ.spark.stream.metrics import MetricsListener
 

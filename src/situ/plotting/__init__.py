@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from situ.carry import in_process as api
 from situ.errors import OptionError
 from situ.language.situations.ast import Query
+from situ.operators.situations import calls as api
 from situ.plotting.gather import Gatherer, best, partition_events
 from situ.plotting.matches import Found, return_column, with_endpoints
 from situ.plotting.pictures import Picture, Pictures

@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from situ.carry import in_process as api
 from situ.errors import OptionError
 from situ.expressions.literals import zone_of
 from situ.language.situations.ast import Query, Symbol
 from situ.language.situations.binder import BoundQuery, bind
+from situ.operators.situations import calls as api
 from situ.plan.explain import describe_duration
 from situ.plotting.matches import Found, loose, return_column
 from situ.plotting.scene import Bar, Clock, Curve, Lane, Mark, Overview, Scene, Threshold, colour_of

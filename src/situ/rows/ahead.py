@@ -2,51 +2,44 @@
 
 from __future__ import annotations
 
-import time
+import time as clock
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from situ.errors import DataError, OptionError
 from situ.expressions.literals import zone_of
-from situ.language.situations.binder import BoundQuery
-from situ.options import Options, ticks
-from situ.rows.kernels.numbers import LONG_AGO, NEVER
+from situ.language.text.types import Column
+from situ.options import ticks
+from situ.rows.kernels.numbers import NEVER
+from situ.rows.needs import Needs
+from situ.rows.read import instants_of
 
 
 class Ahead:
     """Which rows of a push lie later than now + d."""
 
-    def __init__(self, max_ahead: int, bound: BoundQuery, schema: pa.Schema, options: Options) -> None:
+    def __init__(self, max_ahead: int, needs: Needs, schema: pa.Schema, time_zone: str) -> None:
         self._max_ahead = max_ahead
-        self._widens = options.points == "widen"
-        self._time_type = _decoded(schema.field(bound.time.name).type)
+        self._needs = needs
+        self._time_type = _decoded(schema.field(needs.time.name).type)
         # without a zone, times are those of a clock in the zone of the option
-        self._zone = None if self._time_type.tz else zone_of(options.time_zone)
-        self._columns = [bound.time.name]
-        if bound.query.intervals is not None:
-            ending = bound.query.intervals.ending.lower()
-            self._columns.append(next(c.name for c in bound.schema if c.name.lower() == ending))
+        self._zone = None if self._time_type.tz else zone_of(time_zone)
 
     def of(self, table: pa.Table | pa.RecordBatch, now: Any) -> npt.NDArray[np.bool_] | None:
         """Which rows are to be set aside, None for none; a row without a time is not."""
         limit = min(self._now(now) + self._max_ahead, int(NEVER))
-        times = [_ticks_or_long_ago(table.column(name)) for name in self._columns]
-        instant = times[0]
-        if len(times) > 1:  # SEM 6.3: an interval's instant is its end, its start while it is open
-            end = np.where(times[1] == times[0], times[1] + 1, times[1]) if self._widens else times[1]
-            instant = np.where(times[1] == LONG_AGO, times[0], end)
-        is_ahead: npt.NDArray[np.bool_] = instant > limit
+        columns = {column.name: _plain(table.column(column.name)) for column in self._needs.instants}
+        is_ahead: npt.NDArray[np.bool_] = instants_of(self._needs, columns) > limit
         return is_ahead if is_ahead.any() else None
 
     def _now(self, now: Any) -> int:
         if now is None:
             if self._zone is None:
-                return time.time_ns() // 1000
+                return clock.time_ns() // 1000
             now = datetime.now(self._zone)
         if self._zone is not None and isinstance(now, datetime) and now.tzinfo is not None:
             now = now.astimezone(self._zone).replace(tzinfo=None)
@@ -57,34 +50,27 @@ class Ahead:
         return int(pa.scalar(now, pa.timestamp("us", self._time_type.tz)).value)
 
 
-def max_ahead_ticks(value: Any, bound: BoundQuery) -> int | None:
+def max_ahead_ticks(value: Any, time: Column) -> int | None:
     """`max_ahead` in microseconds; only timestamps can be compared with a clock."""
     if value is None:
         return None
-    if not are_timestamps(bound):
+    if not are_timestamps(time):
         raise OptionError(
-            f"max_ahead compares times with the clock, and time column {bound.time.name} is of type "
-            f"{bound.time.type}",
+            f"max_ahead compares times with the clock, and time column {time.name} is of type {time.type}",
             hint="make the column a timestamp, or leave out max_ahead and remove wild rows with WHERE",
         )
-    return ticks(value, bound, "max_ahead")
+    return ticks(value, time, "max_ahead")
 
 
-def are_timestamps(bound: BoundQuery) -> bool:
-    """Whether the query's time is one that a clock shows."""
-    return bound.time.type in ("timestamp", "timestamp_ntz")
+def are_timestamps(time: Column) -> bool:
+    """Whether times are those that a clock shows."""
+    return time.type in ("timestamp", "timestamp_ntz")
 
 
-def _ticks_or_long_ago(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.int64]:
-    """A column of timestamps as microseconds, cut where they are finer; LONG_AGO where it is null."""
+def _plain(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
-    kind = _decoded(column.type)
-    if kind != column.type:
-        column = column.dictionary_decode()
-    whole = column if kind.unit == "us" else column.cast(pa.timestamp("us", kind.tz), safe=False)
-    found: npt.NDArray[np.int64] = np.asarray(pc.fill_null(whole.view(pa.int64()), int(LONG_AGO)))
-    return found
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def _decoded(kind: pa.DataType) -> pa.DataType:

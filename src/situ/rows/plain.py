@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from situ.errors import DataError
-from situ.language.situations.binder import BoundQuery
+from situ.rows.needs import Needs
 
 _MOST_DIGITS = 38  # of a decimal, in Spark as in decimal128
 
@@ -80,12 +80,11 @@ def plain_column(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArr
     return column.cast(kind)
 
 
-def refuse_types(bound: BoundQuery, schema: pa.Schema) -> None:
-    """Say which column of the query is of a type that means nothing here, before anything reads it."""
-    query = bound.query
-    conditions = [query.where, *(symbol.condition for symbol in query.symbols)]
-    used = {column.name for column in (bound.time, *bound.partition, *bound.ties, *bound.attributes)}
-    used |= {name for condition in conditions if condition is not None for name in condition.columns}
+def refuse_types(needs: Needs, schema: pa.Schema) -> None:
+    """Say which column that is needed is of a type that means nothing here, before anything reads it."""
+    expressions = [needs.where, *(condition.expression for condition in needs.conditions)]
+    used = {column.name for column in needs.columns}
+    used |= {name for expression in expressions if expression is not None for name in expression.columns}
     spelt = {name.lower() for name in used}
     for field in schema:
         if field.name.lower() not in spelt:

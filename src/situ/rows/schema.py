@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from situ.errors import DataError
-from situ.language.situations.binder import Column, Schema
+from situ.language.text.types import Column, Schema
 from situ.rows.kernels.numbers import LONG_AGO, OPEN
 
 Ticks = npt.NDArray[np.int64]

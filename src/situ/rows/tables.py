@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 
 from situ.errors import DataError, TimeColumnError, UnknownColumnError
-from situ.language.situations.ast import Query
-from situ.language.situations.binder import BoundQuery, bind
 from situ.rows.keys import shown
-from situ.rows.plain import plain_table, refuse_types
-from situ.rows.schema import spark_schema, spark_type
+from situ.rows.plain import plain_table
+from situ.rows.schema import spark_type
 
 
 def to_arrow(events: Any) -> pa.Table:
@@ -52,21 +52,22 @@ def _from_pandas(events: Any) -> pa.Table:
         ) from error
 
 
-def bind_table(query: Query, events: Any, table: pa.Table, time: str | None) -> BoundQuery:
-    """The query bound to a table that was made from `events`; hints speak of their library."""
+@contextmanager
+def hints_for(events: Any, table: pa.Table, time: str | None) -> Iterator[None]:
+    """While a question is bound to a table that was made from `events`: hints speak of their library.
+
+    `time` is the column that the question names as its time, if it names one.
+    """
     try:
-        bound = bind(query, spark_schema(table.schema), time=time)
+        yield
     except (UnknownColumnError, TimeColumnError) as error:
-        error.hint = _hint(query, events, table, time) or error.hint
+        error.hint = _hint(events, table, time) or error.hint
         raise
-    refuse_types(bound, table.schema)
-    return bound
 
 
-def _hint(query: Query, events: Any, table: pa.Table, time: str | None) -> str | None:
+def _hint(events: Any, table: pa.Table, wanted: str | None) -> str | None:
     """What to type where columns are not where they are looked for, or the time is text."""
     library = type(events).__module__.partition(".")[0]
-    wanted = (query.order_by or (time,))[0]
     if library == "pandas":
         levels = [str(name) for name in events.index.names if name not in (None, *table.column_names)]
         if levels:

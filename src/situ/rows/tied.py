@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from situ.errors import DataError, TiesWarning
-from situ.language.situations.binder import BoundQuery
 from situ.rows.keys import encode
+from situ.rows.needs import Needs
 from situ.rows.schema import time_text
 
 MOST_INSTANTS = 16  # looked at to find out which columns tell their rows apart
@@ -64,7 +64,7 @@ class Tied:
 class Ties:
     """What there is to say of rows that were left out."""
 
-    bound: BoundQuery
+    needs: Needs
     n_rows: int
     example: Instant
     n_of: int | None = None  # rows altogether, where that is known
@@ -76,14 +76,14 @@ class Ties:
     def where(self) -> str:
         """The example's time and partition."""
         partition = f" in partition {self.example.key}" if self.example.key else ""
-        return time_text(self.example.ticks, self.bound.time.type) + partition
+        return time_text(self.example.ticks, self.needs.time.type) + partition
 
     @property
     def message(self) -> str:
         """What was found."""
         n_of = f" of {self.n_of:,}" if self.n_of is not None else ""
         rows = "row is" if self.n_rows == 1 and self.n_of is None else "rows are"
-        sharing = "in a partition" if self.bound.partition else "(the query has no PARTITION BY)"
+        sharing = "in a partition" if self.needs.partition else "(the query has no PARTITION BY)"
         least = "at least " if self.at_least else ""
         return (
             f"{least}{self.n_rows:,}{n_of} {rows} left out: of rows that share their time {sharing} only the "
@@ -99,11 +99,11 @@ class Ties:
     def advice(self) -> str:
         """How such rows can all count."""
         if self.columns:
-            names = [*(column.name for column in self.bound.partition), *self.columns]
+            names = [*(column.name for column in self.needs.partition), *self.columns]
             return f"did you forget PARTITION BY {', '.join(names)}?"
         if self.ask:
             return f"did you forget a column in PARTITION BY? {self.ask}."
-        order = "" if self.bound.ties else "; one named in ORDER BY after the time says which row is the last"
+        order = "" if self.needs.ties else "; one named in ORDER BY after the time says which row is the last"
         return f"no column tells such rows apart{order}."
 
     def __str__(self) -> str:
@@ -142,7 +142,7 @@ def calling_place() -> Place:
 
 
 def ties_in_table(
-    bound: BoundQuery,
+    needs: Needs,
     tied: Tied,
     events: pa.Table | pa.RecordBatch,
     time: npt.NDArray[np.int64],
@@ -153,21 +153,21 @@ def ties_in_table(
     groups = encode([pa.array(time[shown]), pa.array(codes[shown])], len(shown))[0]
     is_tied = np.bincount(groups)[groups] > 1  # other partitions may have a single row then
     shown, groups = shown[is_tied][:MOST_ROWS], groups[is_tied][:MOST_ROWS]
-    found = telling_columns(events.take(pa.array(shown)), groups, events.slice(0, MOST_ROWS), bound)
-    return Ties(bound, tied.n_rows, tied.instants[0], n_of=len(time), columns=found)
+    found = telling_columns(events.take(pa.array(shown)), groups, events.slice(0, MOST_ROWS), needs)
+    return Ties(needs, tied.n_rows, tied.instants[0], n_of=len(time), columns=found)
 
 
 def telling_columns(
     rows: pa.Table | pa.RecordBatch,
     groups: npt.NDArray[np.int64],
     some: pa.Table | pa.RecordBatch,
-    bound: BoundQuery,
+    needs: Needs,
 ) -> tuple[str, ...]:
     """Columns that tell apart the rows of every group, but for few; the one or two with the fewest values.
 
     `some` rows of the data show how often values come again: what is new in every row names no partition.
     """
-    used = {column.name for column in (bound.time, *bound.partition, *bound.ties)}
+    used = {column.name for column in (needs.time, *needs.partition, *needs.ties)}
     codes: dict[str, npt.NDArray[np.int64]] = {}
     n_values: dict[str, int] = {}
     for name in rows.schema.names:

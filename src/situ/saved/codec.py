@@ -1,4 +1,4 @@
-"""An operator's state as bytes: compact, versioned, little-endian, no pickle.
+"""State as bytes: compact, versioned, little-endian, no pickle.
 
     magic 4 | version u16 | identity 16 | CRC-32 of what follows u32 | size of the sections u64 |
     sections, compressed: each a u8 type, a u8 number of dimensions, u64 dimensions, then the array's bytes
@@ -11,35 +11,26 @@ are sections of bytes in Arrow's IPC format, without their types; of a dictionar
 
 from __future__ import annotations
 
-import hashlib
 import math
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from situ.aggregate import AggregateSpec
-from situ.carry.validate import check_known, require
 from situ.errors import StateError
-from situ.language.situations.binder import BoundQuery
-from situ.operators.situations.engine import Engine
-from situ.operators.situations.identity import fingerprint
-from situ.operators.situations.kernels.layout import Entries, Slots
-from situ.operators.situations.known import Known
-from situ.rows.prepare import Prepared
+from situ.saved.checks import require
 from situ.saved.ipc import DAMAGE, damaged, read_columns
 
 MAGIC = b"SITU"
-VERSION = 3
+VERSION = 4
 _HEADER = struct.Struct("<4sH16sI")
 _SIZE = struct.Struct("<Q")
 _COMPRESSION = pa.Codec("lz4_raw")  # a third of the bytes, for less time than it takes to store the others
 _MOST_GROWTH = 255  # bytes that one byte of LZ4 can stand for
-_MOST_BUFFERS = 1 << 16  # of one symbol's aggregates
 _TYPES = tuple(np.dtype(name) for name in ("<i8", "<u8", "<f8", "u1", "?", "<i4", "<u4", "<i2", "<u2", "i1"))
 
 
@@ -155,68 +146,5 @@ class Reader:
             raise StateError(f"saved state has {len(self._data) - self._at} bytes too many")
 
 
-def write_known(writer: Writer, known: Known, specs: Sequence[AggregateSpec]) -> None:
-    """Add what is known of some partitions."""
-    for array in (*known.slots, *known.entries):
-        writer.array(array)
-    for spec, states in zip(specs, known.carry, strict=True):
-        buffers = spec.to_buffers(states) if spec else []
-        writer.array(np.array([len(buffers)]))
-        for buffer in buffers:
-            writer.array(np.frombuffer(buffer, np.uint8))
-
-
-def read_known(reader: Reader, engine: Engine, n_slots: int, opaque: Mapping[str, pa.DataType]) -> Known:
-    """What `write_known` wrote of so many partitions; `opaque` as in `AggregateSpec.from_buffers`."""
-    spec = engine.spec
-    slots = Slots(
-        reader.array(np.int64, (n_slots,)),
-        reader.array(np.uint64, (n_slots,)),
-        reader.array(np.int64, (len(spec.ending), n_slots)),
-    )
-    symbol = reader.array(np.int64, (None,))
-    size = len(symbol)
-    ts, te, admissible = (reader.array(np.int64, (size,)) for _ in range(3))
-    verdict = reader.array(np.int64, (len(spec.followed), size))
-    entries = Entries(symbol, ts, te, admissible, verdict, reader.array(np.int64, (n_slots + 1,)))
-    carry = []
-    for own in engine.aggregates:
-        (n_buffers,) = reader.array(np.int64, (1,)).tolist()
-        require(0 <= n_buffers <= _MOST_BUFFERS and (n_buffers > 0) == bool(own), "aggregates are missing")
-        buffers = [reader.array(np.uint8, (None,)).tobytes() for _ in range(n_buffers)]
-        carry.append(own.from_buffers(buffers, opaque) if own else own.empty())
-    known = Known.of(slots, entries, tuple(carry))
-    check_known(known, spec)
-    return known
-
-
-def write_rows(writer: Writer, rows: Prepared) -> None:
-    """Add rows that wait."""
-    for array in (rows.codes, rows.time, rows.mask):
-        writer.array(array)
-    writer.columns([*rows.attributes.values(), *rows.ties])
-
-
-def read_rows(
-    reader: Reader,
-    mask_type: npt.DTypeLike,
-    attributes: Mapping[str, pa.DataType],
-    ties: Sequence[pa.DataType],
-) -> Prepared:
-    """What `write_rows` wrote; to be checked against the partitions they are of (`validate`)."""
-    codes = reader.array(np.int64, (None,))
-    time, mask = reader.array(np.int64, (len(codes),)), reader.array(mask_type, (len(codes),))
-    columns = reader.columns([*attributes.values(), *ties], len(codes))
-    own = dict(zip(attributes, columns, strict=False))
-    return Prepared(codes, [], time, mask, own, columns[len(attributes) :])
-
-
 def _fits(shape: Sequence[int], wanted: Sequence[int | None]) -> bool:
     return len(shape) == len(wanted) and all(n is None or n == m for m, n in zip(shape, wanted, strict=True))
-
-
-def identity(bound: BoundQuery, schema: pa.Schema) -> bytes:
-    """What saved state belongs to: the query and the types of the columns it keeps values of."""
-    columns = [bound.time, *bound.partition, *bound.attributes, *bound.ties]
-    types = "|".join(f"{column.name}:{schema.field(column.name).type}" for column in columns)
-    return hashlib.blake2b(fingerprint(bound.query) + types.encode(), digest_size=16).digest()

@@ -1,4 +1,4 @@
-"""The engine carried by Spark, on batch and streaming DataFrames: adapters only."""
+"""The carriers of Spark, on batch and streaming DataFrames and on Parquet files: adapters only."""
 
 from __future__ import annotations
 
@@ -9,56 +9,43 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from situ.language.situations.ast import Query
+    from situ.carry.contract import Question
 
 
-def match(df: DataFrame, query: Query, **options: Any) -> DataFrame:
-    """Every match in a batch or streaming DataFrame, once."""
+def run(df: DataFrame, question: Question, given: dict[str, Any]) -> DataFrame:
+    """The answer to a question over a batch or streaming DataFrame; lazy."""
     _check_workers(df.sparkSession)
     if df.isStreaming:
         from situ.spark.stream import job as stream
 
-        return stream.match(df, query, **options)
+        return stream.run(df, question, given)
     from situ.spark.batch import job as batch
 
-    return batch.match(df, query, **options)
+    return batch.run(df, question, given)
 
 
-def situations(df: DataFrame, query: Query, **options: Any) -> DataFrame:
-    """The derived situations of a batch or streaming DataFrame, one row each."""
-    _check_workers(df.sparkSession)
-    if df.isStreaming:
-        from situ.spark.stream import job as stream
-
-        return stream.situations(df, query, **options)
-    from situ.spark.batch import job as batch
-
-    return batch.situations(df, query, **options)
-
-
-def match_parquet(spark: SparkSession, paths: str | Sequence[str], query: Query, **options: Any) -> DataFrame:
-    """Every match in Parquet files, once; tasks read the files themselves."""
-    from situ.spark.batch import parquet
-
-    _check_workers(spark)
-    return parquet.match_parquet(spark, paths, query, **options)
-
-
-def situations_parquet(
-    spark: SparkSession, paths: str | Sequence[str], query: Query, **options: Any
+def run_parquet(
+    spark: SparkSession, paths: str | Sequence[str], question: Question, given: dict[str, Any]
 ) -> DataFrame:
-    """The derived situations of Parquet files, one row each; tasks read the files themselves."""
+    """The answer over Parquet files, which tasks read themselves."""
     from situ.spark.batch import parquet
 
     _check_workers(spark)
-    return parquet.situations_parquet(spark, paths, query, **options)
+    return parquet.run(spark, paths, question, given)
 
 
-def explain(df: DataFrame, query: Query, **options: Any) -> Any:
-    """What was understood of a query, and how it is run on this DataFrame; no job runs."""
-    from situ.spark.batch import explained
+def n_bad_rows(result: DataFrame) -> int:
+    """How many rows on_bad_rows="drop" left out, once an action on the very DataFrame has run."""
+    from situ.spark.batch import job
 
-    return explained.explain(df, query, **options)
+    return job.n_bad_rows(result)
+
+
+def n_tied_rows(result: DataFrame) -> int:
+    """How many rows were left out as ties by the actions on this DataFrame so far."""
+    from situ.spark.batch import tied
+
+    return tied.n_tied_rows(result)
 
 
 def _check_workers(session: SparkSession) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from situ.carry.batch import collect, direct, join_pieces, merge, slices
+from situ.carry.batch import collect, direct, join_pieces, merge
 from situ.carry.batch.task import Task
 from situ.carry.stream import pack as stream_pack
 from situ.errors import SituError
@@ -24,13 +24,12 @@ ENTRIES: dict[str, Entry] = {
     "read": direct.read_units,
     "read_contents": direct.read_contents,
     "condense": collect.condense_splits,
-    "merge_events": merge.merge_events,
+    "merge_rows": merge.merge_rows,
+    "merge_condensed": join_pieces.merge_condensed,
+    "cut": join_pieces.cut,
+    "match_slices": join_pieces.match_slices,
     "pack_stream": stream_pack.pack,
     "unpack_stream": stream_pack.unpack_outcomes,
-    "merge_given": merge.merge_given,
-    "merge_condensed": join_pieces.merge_condensed,
-    "cut": slices.cut,
-    "match_slices": slices.match_slices,
     "why": why.count,
 }
 

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 import situ
 from conformance.strategies import Example, examples, table_of
 from situ.algebra.relations import ALL
-from situ.language.situations.binder import bind
+from situ.operators.questions import matching
 from situ.operators.situations.engine import Engine
+from situ.operators.situations.input import to_input
 from situ.operators.situations.joins import pair_join
 from situ.operators.situations.kernels.layout import Runs
 from situ.operators.situations.kernels.match import Matches, Step, Work, join, new_work
 from situ.options import Options
 from situ.plan.plan import Planner
-from situ.rows import prepare
 from situ.rows.kernels.numbers import LONG_AGO, NEVER, OPEN
-from situ.rows.prepare import Preparer
+from situ.rows.read import TableReader
 from situ.rows.schema import spark_schema
 from situations.drawing import SCHEMA, engine_of, events, rows_of
 
@@ -42,10 +42,10 @@ def joined(runs: Runs, engine: Engine, orders: list[tuple[int, ...]], before: np
 
 def derived(example: Example) -> tuple[Engine, Runs, np.ndarray]:
     """The engine of an example, all its situations, and how long each slot's input is."""
-    bound = bind(situ.query(example.text), spark_schema(example.schema))
-    engine = Engine(bound)
-    rows = Preparer(bound, example.schema, engine, Options())(example.table)
-    given_rows = prepare.to_input(engine, rows, rows.codes, rows.n_slots, "last")
+    asked = matching(situ.query(example.text)).bind(spark_schema(example.schema), Options())
+    engine = Engine(asked.bound)
+    rows = TableReader(asked.needs, example.schema)(example.table)
+    given_rows = to_input(engine, asked.needs, rows, rows.n_slots)
     runs, state = engine.derive(given_rows.rows, engine.nothing_known(rows.n_slots))
     return engine, runs, state[0]
 

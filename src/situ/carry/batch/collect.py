@@ -1,23 +1,22 @@
-"""The map side: events as they come from Spark, packed for the shuffle, whole or condensed."""
+"""The map side: rows as they come from Spark, packed for the shuffle, whole or condensed."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
-from situ.carry.batch.given import read_given
-from situ.carry.batch.pieces import pack_events, shuffled
+from situ.carry.batch.pieces import pack_rows, shuffled
 from situ.carry.batch.split_parts import Part, condense_split, gathered
 from situ.carry.batch.task import Task
 from situ.carry.buckets import buckets_of
-from situ.operators.situations.interval_engine import IntervalEngine
+from situ.carry.contract import at
 from situ.rows.kernels.look import ranges
 from situ.rows.kernels.order import group
-from situ.rows.prepare import Prepared
-from situ.spark.select.project import read_batch
+from situ.rows.prepared import Positions, Prepared
+from situ.rows.read import read_travelling
 
 _EVENT_BYTES = 32 << 20  # of rows packed at a time: large enough to be fast, small as a single value
 
@@ -29,36 +28,36 @@ def tables(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.Table]:
 
 
 def pack(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Whole events, a piece for each bucket of every chunk."""
+    """Whole rows, a piece for each bucket of every part."""
     for table in tables(batches, min(_EVENT_BYTES, task.limit)):
-        yield from pack_prepared(task, read_rows(task, table))
+        yield from pack_prepared(task, read_travelling(task.needs, table))
 
 
-def read_rows(task: Task, table: pa.Table) -> Prepared:
-    """Rows as Spark hands them over: events, or given intervals."""
-    engine = task.engine
-    if not isinstance(engine, IntervalEngine):
-        return read_batch(task.layout, table, task.mask_type)
-    return read_given(task, engine, table)
+def pack_prepared(task: Task, rows: Prepared) -> Iterator[pa.RecordBatch]:
+    """Whole rows, a piece for each bucket."""
+    for bucket, data in packed(rows, buckets_of(rows.keys, task.n_buckets)):
+        yield shuffled(task.label_of[bucket], data)
 
 
-def pack_prepared(task: Task, events: Prepared) -> Iterator[pa.RecordBatch]:
-    """Whole events, a piece for each bucket."""
-    if not events.n_rows:
+def packed(rows: Prepared, buckets: Positions, more: Sequence[pa.Array] = ()) -> Iterator[tuple[int, bytes]]:
+    """The rows of each bucket as a piece; `more` columns travel behind their own."""
+    if not rows.n_rows:
         return
-    order, offset = group(events.codes, events.n_slots)
-    buckets = buckets_of(events.keys, task.n_buckets)
-    columns = [*events.attributes.values(), *events.ties]
-    for bucket in np.unique(buckets):
+    order, offset = group(rows.codes, rows.n_slots)
+    columns = [*rows.attributes.values(), *rows.ties, *more]
+    for bucket in np.unique(buckets).tolist():
         slots = np.flatnonzero(buckets == bucket)
         positions, own_offset = ranges(offset, slots)
-        rows = order[positions]
-        keys = [column.take(pa.array(slots)) for column in events.keys]
-        taken = pa.array(rows)
-        data = pack_events(
-            keys, own_offset, events.time[rows], events.mask[rows], [column.take(taken) for column in columns]
+        own = order[positions]
+        taken = pa.array(own)
+        data = pack_rows(
+            at(rows.keys, slots),
+            own_offset,
+            rows.time[own],
+            rows.mask[own],
+            [column.take(taken) for column in columns],
         )
-        yield shuffled(task.label_of[bucket], data)
+        yield bucket, data
 
 
 def condense_splits(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -17,18 +17,20 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from situ.carry.batch.collect import pack_prepared
+from situ.carry.batch.opening import open_file, plain
 from situ.carry.batch.pieces import SHUFFLED
 from situ.carry.batch.ranges import Range, may_be_true, row_group_ranges
 from situ.carry.batch.split_parts import condense_split, gathered
 from situ.carry.batch.task import Task
 from situ.errors import DataError
 from situ.expressions import compile_expression
-from situ.options import Options
+from situ.rows.columns import Columns, mask_of, truths
+from situ.rows.needs import Needs
 from situ.rows.plain import plain_column
-from situ.rows.prepare import Columns, compiled_conditions, mask_of, truths
-from situ.spark.files.reach import open_file, plain
-from situ.spark.select.project import MASK, N_BAD_ROWS, read_batch
+from situ.rows.read import MASK, predicates_of, read_travelling
+from situ.rows.small import Predicate
 
+N_BAD_ROWS = "n_bad_rows"
 _ROWS_AT_ONCE = 1 << 18
 _COUNTED = SHUFFLED.append(pa.field(N_BAD_ROWS, pa.int64()))
 
@@ -48,34 +50,36 @@ class Reading:
     """What tasks that read files themselves need to know."""
 
     task: Task
-    schema: pa.Schema  # every column the query reads, folders included, in Spark's types
+    schema: pa.Schema  # every column the question reads, folders included, in Spark's types
     whole: bool  # are events packed as they are (strategy="shuffle")
+    ansi: bool
     time_zone: str
     units: list[list[Unit]] = field(default_factory=list)  # of each Spark task
     drops: bool = False  # are rows without a time left out and counted
 
+    @property
+    def needs(self) -> Needs:
+        """Of the operator."""
+        return self.task.needs
+
     @cached_property
-    def conditions(self) -> Any:
-        """The conditions of all symbols, compiled."""
-        return compiled_conditions(self.task.bound, self.schema, self._options)
+    def predicates(self) -> list[Predicate]:
+        """The conditions, compiled."""
+        return predicates_of(self.needs, self.schema, ansi=self.ansi, time_zone=self.time_zone)
 
     @cached_property
     def where(self) -> Any:
         """WHERE, compiled."""
-        where = self.task.bound.query.where
+        where = self.needs.where
         if where is None:
             return None
-        return compile_expression(where, self.schema, ansi=self.task.ansi, time_zone=self.time_zone)
-
-    @property
-    def _options(self) -> Options:
-        return Options(ansi=self.task.ansi, time_zone=self.time_zone)
+        return compile_expression(where, self.schema, ansi=self.ansi, time_zone=self.time_zone)
 
     @cached_property
     def always_read(self) -> frozenset[str]:
         """What is read even where no condition can hold: partition values, times, ties, WHERE's columns."""
-        bound = self.task.bound
-        names = {column.name for column in (*bound.partition, bound.time, *bound.ties)}
+        needs = self.needs
+        names = {column.name for column in (*needs.partition, needs.time, *needs.ties)}
         return frozenset(names | set(self.where.columns if self.where else ()))
 
 
@@ -129,7 +133,7 @@ def read_unit(
         parts = gathered(events_of(reading, unit, file, dropped), task.limit)
         for part in parts:
             if reading.whole:
-                yield from pack_prepared(task, read_batch(task.layout, part.rows, task.mask_type))
+                yield from pack_prepared(task, read_travelling(task.needs, part.rows))
             else:
                 yield from condense_split(task, itertools.chain([part], parts))
     except DataError as error:
@@ -137,9 +141,8 @@ def read_unit(
 
 
 def events_of(reading: Reading, unit: Unit, content: str | pa.Buffer, dropped: Dropped) -> Iterator[pa.Table]:
-    """The events of a part of a file, as the columns of the layout and the mask."""
-    bound = reading.task.bound
-    conditions = [symbol.condition for symbol in bound.query.symbols if symbol.condition is not None]
+    """The events of a part of a file, as the columns that travel and the mask."""
+    needs = reading.needs
     with open_file(content) if isinstance(content, str) else pa.BufferReader(content) as source:
         file = pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
         spelt = {name.lower(): name for name in file.schema_arrow.names}
@@ -149,9 +152,11 @@ def events_of(reading: Reading, unit: Unit, content: str | pa.Buffer, dropped: D
             if not unit.start <= _middle(row_group) < unit.end:
                 continue
             ranges = folder_ranges(unit.folders) | row_group_ranges(row_group, positions)
-            if bound.query.where is not None and not may_be_true(bound.query.where, ranges):
+            if needs.where is not None and not may_be_true(needs.where, ranges):
                 continue
-            is_silent = not any(may_be_true(condition, ranges) for condition in conditions)
+            is_silent = needs.only_where_true and not any(
+                may_be_true(condition.expression, ranges) for condition in needs.conditions
+            )
             wanted = reading.always_read if is_silent else frozenset(reading.schema.names)
             names = [
                 spelt[name.lower()]
@@ -189,17 +194,17 @@ def _events(
     reading: Reading, unit: Unit, batch: pa.RecordBatch, dropped: Dropped, *, is_silent: bool
 ) -> pa.Table:
     """A batch's events; where no condition can hold nothing is evaluated but WHERE."""
-    task = reading.task
+    needs = reading.needs
     table = _in_schema(reading, unit, batch)
     if reading.where is not None:
         table = table.filter(pa.array(truths(reading.where(Columns(table), table.num_rows)).view(bool)))
-    time = table.column(task.bound.time.name)
+    time = table.column(needs.time.name)
     if reading.drops and time.null_count:
         dropped.n_rows += time.null_count
         table = table.filter(pc.is_valid(time))
-    conditions = [] if is_silent else reading.conditions
-    mask = mask_of(conditions, Columns(table), task.mask_type)
-    names = [column.name for column in task.layout.columns]
+    predicates = [] if is_silent else reading.predicates
+    mask = mask_of(predicates, Columns(table), needs.mask_type)
+    names = [column.name for column in needs.columns]
     return table.select(names).append_column(MASK, pa.array(mask))
 
 

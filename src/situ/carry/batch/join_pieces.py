@@ -7,26 +7,24 @@ after the other are rows, and a run that goes on over a border is simply a run.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from situ.aggregate import States
-from situ.carry.batch.merge import Registry, values
-from situ.carry.batch.pieces import Piece, part_of, unpack_condensed
-from situ.carry.batch.runner import Runner
+from situ.carry.batch.merge import Registry
+from situ.carry.batch.pieces import shuffled, unpack_condensed, values
+from situ.carry.batch.runner import CondensedBlock, Runner, batches_of
 from situ.carry.batch.task import Task
+from situ.carry.contract import Condensed, Condenses, Slices, at, tables_of
 from situ.errors import DataError
-from situ.operators.situations.condense import Condensed, expand, widened
-from situ.operators.situations.engine import Engine, Input
-from situ.operators.situations.kernels.layout import Rows
-from situ.operators.situations.known import Positions
 from situ.rows.keys import shown
+from situ.rows.prepared import Positions
 from situ.rows.schema import from_ticks
+from situ.saved.codec import Reader, Writer
 
 _BYTES_PER_ROW = 64  # of a condensed row while it is matched, states included
+_SLICE = b"situ slice 0002."
 
 
 class Stretches(NamedTuple):
@@ -41,45 +39,80 @@ class Stretches(NamedTuple):
 
 
 def merge_condensed(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """All partitions of the task, in groups that fit the limit."""
-    pieces = [unpack_condensed(data, task.engine.aggregates) for data in values(batches)]
-    if not pieces:
-        return
+    """All partitions of the task, in blocks that fit the limit."""
     registry = Registry()
-    stretches, order = in_time_order(task, pieces, registry)
+    several, stretches, order = in_time_order(task, values(batches), registry)
+    if not several:
+        return
     runner = Runner(task)
     most = max(1, task.limit // _BYTES_PER_ROW)
-    for group, goes_on in groups(stretches, order, most):
-        given = expand(task.engine, joined(task.engine, pieces, stretches, group))
-        given, slots = one_slot_each(given, stretches.code[group])
-        keys = [column.take(pa.array(slots)) for column in registry.keys]
-        yield from runner.feed(given, keys, goes_on=goes_on)
+    for chosen, goes_on in blocks_of(stretches, order, most):
+        codes = stretches.code[chosen]
+        begins = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
+        condensed = joined(several, stretches, chosen).joined(begins)
+        keys = at(registry.keys, codes[begins])
+        yield from runner.feed(CondensedBlock(condensed, len(begins)), keys, goes_on=goes_on)
 
 
-def in_time_order(task: Task, pieces: Sequence[Piece], registry: Registry) -> tuple[Stretches, Positions]:
-    """The stretches and their order by partition and time; pieces that interleave are refused."""
-    stretches = Stretches(
-        np.repeat(np.arange(len(pieces)), [piece.n_slots for piece in pieces]),
-        np.concatenate([np.arange(piece.n_slots) for piece in pieces]),
-        np.concatenate([registry.codes_of(piece.keys, piece.n_slots) for piece in pieces]),
-        np.concatenate([_times(piece, piece.offset[:-1]) for piece in pieces]),
-        np.concatenate([_times(piece, piece.offset[1:] - 1) for piece in pieces]),
-        np.concatenate([np.diff(piece.offset) for piece in pieces]),
-    )
+def cut(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """All condensed pieces in time order, cut into slices: one task, light because few rows are left."""
+    assert isinstance(task.operator, Slices)
+    several, stretches, order = in_time_order(task, values(batches), Registry())
+    if not several:
+        return
+    whole = joined(several, stretches, order).joined(np.zeros(1, np.int64))
+    for number, one in enumerate(task.operator.slices(whole, task.n_slices, task.least_rows)):
+        writer = Writer(_SLICE)
+        one.write(writer)
+        yield shuffled(task.slice_labels[number], writer.bytes())
+
+
+def match_slices(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The results of each slice's own time."""
+    assert isinstance(task.operator, Slices)
+    for data in values(batches):
+        reader = Reader(data, _SLICE)
+        one = task.operator.read_slice(reader)
+        reader.end()
+        yield from batches_of(tables_of(task.operator.step_slice(one), [], task.output))
+
+
+def in_time_order(
+    task: Task, pieces: Iterator[bytes], registry: Registry
+) -> tuple[list[Any], Stretches, Positions]:
+    """Pieces unpacked, and their stretches and order by partition and time; none may interleave."""
+    assert isinstance(task.operator, Condenses)
+    several: list[Any] = []
+    parts: list[Stretches] = []
+    for data in pieces:
+        keys, condensed = unpack_condensed(task.operator, data)
+        n_rows = condensed.n_rows
+        n_slots = len(n_rows)
+        parts.append(
+            Stretches(
+                np.full(n_slots, len(several)),
+                np.arange(n_slots),
+                registry.codes_of(keys, n_slots),
+                condensed.first,
+                condensed.last,
+                n_rows,
+            )
+        )
+        several.append(condensed)
+    if not several:
+        none = np.empty(0, np.int64)
+        return [], Stretches(none, none, none, none, none, none), none
+    stretches = Stretches(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
     order = np.lexsort((stretches.first, stretches.code))
     code, first, last = stretches.code[order], stretches.first[order], stretches.last[order]
     overlap = np.flatnonzero((code[1:] == code[:-1]) & (first[1:] <= last[:-1]))
     if len(overlap):
         raise _interleaved(task, registry, stretches, order[overlap[0]], order[overlap[0] + 1])
-    return stretches, order
-
-
-def _times(piece: Piece, rows: Positions) -> npt.NDArray[np.int64]:
-    return widened(piece.low, piece.step, piece.multiples[rows])
+    return several, stretches, order
 
 
 def _interleaved(task: Task, registry: Registry, stretches: Stretches, one: int, other: int) -> DataError:
-    kind = task.schema.field(task.bound.time.name).type
+    kind = task.operator.schema.field(task.needs.time.name).type
 
     def span(at: int) -> str:
         ticks = np.array([stretches.first[at], stretches.last[at]])
@@ -94,51 +127,28 @@ def _interleaved(task: Task, registry: Registry, stretches: Stretches, one: int,
     )
 
 
-def groups(stretches: Stretches, order: Positions, most: int) -> Iterator[tuple[Positions, bool]]:
+def blocks_of(stretches: Stretches, order: Positions, most: int) -> Iterator[tuple[Positions, bool]]:
     """Successive stretches of at most `most` rows together, and whether the last partition goes on."""
     total = np.cumsum(stretches.n_rows[order])
+    codes = stretches.code[order]
     begin = 0
     while begin < len(order):
         done = total[begin - 1] if begin else 0
         end = max(begin + 1, int(np.searchsorted(total, done + most, side="right")))
-        codes = stretches.code[order]
-        yield order[begin:end], end < len(order) and codes[end] == codes[end - 1]
+        yield order[begin:end], bool(end < len(order) and codes[end] == codes[end - 1])
         begin = end
 
 
-def joined(engine: Engine, pieces: Sequence[Piece], stretches: Stretches, group: Positions) -> Condensed:
+def joined(several: Sequence[Any], stretches: Stretches, chosen: Positions) -> Condensed:
     """The rows of these stretches, in this order, a slot for each."""
-    by_piece = group[np.argsort(stretches.piece[group], kind="stable")]
-    parts = []
-    for at in np.split(by_piece, np.flatnonzero(np.diff(stretches.piece[by_piece])) + 1):
-        piece = pieces[int(stretches.piece[at[0]])]
-        rows = Rows(piece.time, piece.mask, piece.offset)
-        parts.append(part_of(Condensed(rows, piece.states), stretches.slot[at], engine.aggregates))
-    together = _concat(parts)
-    if bool((by_piece == group).all()):
+    by_piece = chosen[np.argsort(stretches.piece[chosen], kind="stable")]
+    parts = [
+        several[int(stretches.piece[own[0]])].select(stretches.slot[own])
+        for own in np.split(by_piece, np.flatnonzero(np.diff(stretches.piece[by_piece])) + 1)
+    ]
+    together: Condensed = parts[0].followed_by(parts[1:])
+    if bool((by_piece == chosen).all()):
         return together
     place = np.empty(int(by_piece.max()) + 1, np.int64)  # where each stretch now is
     place[by_piece] = np.arange(len(by_piece))
-    return part_of(together, place[group], engine.aggregates)
-
-
-def _concat(parts: Sequence[Condensed]) -> Condensed:
-    if len(parts) == 1:
-        return parts[0]
-    rows = [part.rows for part in parts]
-    lengths = np.concatenate([np.diff(one.offset) for one in rows])
-    return Condensed(
-        Rows(
-            np.concatenate([one.time for one in rows]),
-            np.concatenate([one.mask for one in rows]),
-            np.concatenate([[0], np.cumsum(lengths)]),
-        ),
-        tuple(States.concat(several) for several in zip(*(part.states for part in parts), strict=True)),
-    )
-
-
-def one_slot_each(given: Input, codes: Positions) -> tuple[Input, Positions]:
-    """Neighbouring slots of one partition as one; and each slot's code."""
-    begins = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
-    offset = np.concatenate([given.rows.offset[begins], given.rows.offset[-1:]])
-    return Input(given.rows._replace(offset=offset), given.states), codes[begins]
+    return together.select(place[chosen])

@@ -1,8 +1,8 @@
-"""Sorting more rows than a worker should hold: sorted runs in files, merged block by block.
+"""Sorting more rows than a worker should hold: sorted files, merged block by block.
 
-A run holds its rows by partition code and time. A block of the merge is all rows before the earliest
-end of any run's block in memory, so that it is complete, and the engine carries what it knows of the
-last partition from block to block.
+A file holds its rows by partition code and time. A block of the merge is all rows before the earliest
+end of what is in memory of any file, so that it is complete, and what is kept of the last partition is
+carried from block to block.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import IO, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from situ.rows import prepare
-from situ.rows.prepare import Prepared, select
+from situ.rows.needs import Needs
+from situ.rows.order import arrange
+from situ.rows.prepared import Prepared, concat
 from situ.rows.tied import Tied
 
 _FIRST_COLUMNS = ("code", "time", "mask")
@@ -29,18 +30,17 @@ class Block(NamedTuple):
     goes_on: bool  # does the last partition have more rows in the next block
 
 
-class SortedRuns:
+class SortedFiles:
     """Chunks of rows, each sorted and written to a file of its own in Spark's local directory."""
 
-    def __init__(self, ties: str, tied: Tied | None = None, time_type: str = "") -> None:
-        self._ties = ties
+    def __init__(self, needs: Needs, tied: Tied | None = None) -> None:
+        self._needs = needs
         self._tied = tied
-        self._time_type = time_type
         self._files: list[IO[bytes]] = []
         self._names: tuple[list[str], int] = ([], 0)
         self.n_bytes = 0
 
-    def __enter__(self) -> SortedRuns:
+    def __enter__(self) -> SortedFiles:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -48,21 +48,21 @@ class SortedRuns:
             file.close()
 
     def add(self, rows: Prepared, n_slots: int, n_blocks: int) -> None:
-        """Sort a chunk and write it in blocks; of rows with equal times the last stays, unless ties="all"."""
-        order, _ = prepare.arrange(rows, rows.codes, n_slots, self._ties, self._tied, self._time_type)
+        """Sort a chunk and write it in blocks; of rows with equal times the last stays, or all do."""
+        order, _ = arrange(rows, n_slots, self._needs, self._tied)
         self._names = list(rows.attributes), len(rows.ties)
         table = _table(rows)
         if order is not None:
             table = table.take(pa.array(order))
         # a file without a name: the system removes it with the worker, however that ends
-        file = tempfile.TemporaryFile(dir=local_folder(), prefix="situ-run-")  # noqa: SIM115 - it outlives this call
+        file = tempfile.TemporaryFile(dir=local_folder(), prefix="situ-sorted-")  # noqa: SIM115 - it outlives this call
         with pa.ipc.new_stream(pa.PythonFile(file, "w"), table.schema) as writer:
             writer.write_table(table, max_chunksize=max(1, rows.n_rows // n_blocks))
         self.n_bytes += file.tell()
         self._files.append(file)
 
     def blocks(self) -> Iterator[Block]:
-        """All rows by code and time, one row for each instant of each partition unless ties="all"."""
+        """All rows by code and time, one row for each instant of each partition, or all."""
         sources = []
         for file in self._files:
             file.seek(0)
@@ -83,12 +83,12 @@ class SortedRuns:
     ) -> Iterator[Block]:
         filled = [part for part in parts if part.n_rows]
         if filled:
-            rows = prepare.concat(filled)
+            rows = concat(filled)
             yield Block(rows, goes_on and bound is not None and int(rows.codes.max()) == bound[0])
 
 
 class _Source:
-    """One run, read block by block; it always holds a later row than it may give, unless it is at its end."""
+    """One sorted file, read block by block; until its end it holds a later row than it may give."""
 
     def __init__(self, reader: pa.ipc.RecordBatchStreamReader, names: list[str], n_ties: int) -> None:
         self._reader = reader
@@ -106,7 +106,7 @@ class _Source:
                 self.is_exhausted = True
                 return
             fresh = _prepared(pa.Table.from_batches([batch]), self._names, self._n_ties)
-            self._rows = prepare.concat([self._rows, fresh]) if self._rows.n_rows else fresh
+            self._rows = concat([self._rows, fresh]) if self._rows.n_rows else fresh
 
     @property
     def _first(self) -> tuple[int, int]:
@@ -124,8 +124,8 @@ class _Source:
         if bound is not None:
             code, time = bound
             chosen = (rows.codes < code) | ((rows.codes == code) & (rows.time < time))
-        self._rows = select(rows, ~chosen)
-        return select(rows, chosen)
+        self._rows = rows.select(~chosen)
+        return rows.select(chosen)
 
 
 def local_folder() -> str:

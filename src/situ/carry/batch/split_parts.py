@@ -14,16 +14,15 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from situ.carry.batch.merge import BLOCKS_PER_RUN, Registry, present
-from situ.carry.batch.pieces import SHUFFLED, pack_condensed, part_of, shuffled
-from situ.carry.batch.spill import SortedRuns, local_folder
+from situ.carry.batch.merge import BLOCKS_PER_FILE, Registry
+from situ.carry.batch.pieces import SHUFFLED, pack_condensed, shuffled
+from situ.carry.batch.spill import SortedFiles, local_folder
 from situ.carry.batch.task import Task
 from situ.carry.buckets import buckets_of
-from situ.operators.situations.condense import Condensed, condense
-from situ.rows import prepare
+from situ.carry.contract import Condensed, Condenses, at
 from situ.rows.kernels.numbers import LONG_AGO
-from situ.rows.prepare import Prepared
-from situ.spark.select.project import read_batch
+from situ.rows.prepared import Prepared
+from situ.rows.read import read_travelling
 
 
 class Part(NamedTuple):
@@ -52,14 +51,14 @@ def condense_split(task: Task, parts: Iterator[Part]) -> Iterator[pa.RecordBatch
     """The next split, condensed: a piece for each bucket and part."""
     first = next(parts)
     if not first.goes_on:
-        yield from condense_rows(task, read_batch(task.layout, first.rows, task.mask_type))
+        yield from condense_rows(task, read_travelling(task.needs, first.rows))
         return
     with Spool(first.rows.schema) as rows, Spool(SHUFFLED) as pieces:
         order = _Order()
         for part in itertools.chain([first], parts):
             rows.add(part.rows)
             if order.holds:
-                events = read_batch(task.layout, part.rows, task.mask_type)
+                events = read_travelling(task.needs, part.rows)
                 condensed = _condensed(task, events)
                 order.follow(events, condensed)
                 for piece in _pieces(task, events, condensed):
@@ -76,18 +75,16 @@ def condense_rows(task: Task, events: Prepared) -> Iterator[pa.RecordBatch]:
 
 
 def _condensed(task: Task, events: Prepared) -> Condensed:
-    given = prepare.to_input(task.engine, events, events.codes, events.n_slots, task.ties, task.tied)
-    return condense(task.engine, given)
+    assert isinstance(task.operator, Condenses)
+    condensed: Condensed = task.operator.condense(events, task.tied)
+    return condensed
 
 
 def _pieces(task: Task, events: Prepared, condensed: Condensed) -> Iterator[pa.RecordBatch]:
-    aggregates = task.engine.aggregates
     buckets = buckets_of(events.keys, task.n_buckets)
     for bucket in np.unique(buckets):
         slots = np.flatnonzero(buckets == bucket)
-        keys = [column.take(pa.array(slots)) for column in events.keys]
-        own = part_of(condensed, slots, aggregates)
-        yield shuffled(task.label_of[bucket], pack_condensed(keys, own, aggregates))
+        yield shuffled(task.label_of[bucket], pack_condensed(at(events.keys, slots), condensed.select(slots)))
 
 
 class _Order:
@@ -103,22 +100,21 @@ class _Order:
         codes = self._registry.codes_of(events.keys, events.n_slots)
         n_new = len(self._registry) - len(self._last)
         self._last = np.concatenate([self._last, np.full(n_new, LONG_AGO)])
-        time, offset = condensed.rows.time, condensed.rows.offset
         # an instant in two parts is one instant (SEM 1.3): only sorting puts its rows together
-        self.holds = bool((time[offset[:-1]] > self._last[codes]).all())
-        self._last[codes] = time[offset[1:] - 1]
+        self.holds = bool((condensed.first > self._last[codes]).all())
+        self._last[codes] = np.maximum(self._last[codes], condensed.last)
 
 
 def _sorted_first(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """All rows of a split, sorted by way of files, each block condensed as a split of its own."""
     registry = Registry()
-    with SortedRuns(task.ties, task.tied, task.bound.time.type) as runs:
+    with SortedFiles(task.needs, task.tied) as files:
         for part in gathered((pa.Table.from_batches([batch]) for batch in batches), task.limit):
-            events = read_batch(task.layout, part.rows, task.mask_type)
+            events = read_travelling(task.needs, part.rows)
             codes = registry.codes_of(events.keys, events.n_slots)[events.codes]
-            runs.add(events._replace(codes=codes, keys=registry.keys), len(registry), BLOCKS_PER_RUN)
-        for block in runs.blocks():
-            yield from condense_rows(task, present(block.rows, registry))
+            files.add(events._replace(codes=codes, keys=registry.keys), len(registry), BLOCKS_PER_FILE)
+        for block in files.blocks():
+            yield from condense_rows(task, block.rows.present(registry.keys, len(registry)))
 
 
 class Spool:

@@ -1,63 +1,41 @@
-"""What a worker needs to know: a bound query, its columns and options, as picklable data."""
+"""What a worker of a batch needs to know: an operator and the limits of its work, as picklable data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from situ.carry.buckets import labels
-from situ.language.situations.binder import BoundQuery
-from situ.operators.situations.engine import Engine
-from situ.operators.situations.interval_engine import IntervalEngine
-from situ.operators.situations.result import Results
-from situ.options import Options
+from situ.carry.contract import Operator, emitted_schema
+from situ.rows.needs import Needs
 from situ.rows.tied import Tied
-from situ.spark.select.project import Layout
-
-Kind = Literal["match", "situations"]
 
 
 @dataclass(frozen=True)
 class Task:
-    """One query on one DataFrame."""
+    """One question on one DataFrame."""
 
-    bound: BoundQuery
-    layout: Layout
-    schema: pa.Schema  # Arrow types of the columns the query uses, under their own names
-    kind: Kind
-    ties: str
-    join: str
-    points: str
-    forget_after: int | None
-    match_id: bool
-    ansi: bool
+    operator: Operator
+    warns: bool  # is told of rows left out as ties
     labels: tuple[int, ...]  # one for each bucket (see buckets.py)
     limit: int  # bytes of rows a worker holds at a time
-    output_names: list[str]  # of the columns workers give back
     n_slices: int = 1  # into which an unpartitioned input is cut at the most
     least_rows: int = 1  # of such a slice
     has_splits: bool = False  # does a last column tell splits apart
 
-    @cached_property
-    def engine(self) -> Engine:
-        """The query compiled; situations are kept whatever their age."""
-        is_match = self.kind == "match"
-        bound = self.bound if is_match else replace(self.bound, within=None)
-        kind = Engine if self.bound.query.intervals is None else IntervalEngine
-        return kind(
-            bound, ansi=self.ansi, forget_after=self.forget_after, join=self.join, with_count=not is_match
-        )
+    @property
+    def needs(self) -> Needs:
+        """Of the operator."""
+        return self.operator.needs
 
     @cached_property
-    def results(self) -> Results:
-        """Makes items; RETURN expressions are Spark's to evaluate."""
-        bound = replace(self.bound, query=replace(self.bound.query, returns=()))
-        return Results(bound, self.schema, self.engine, Options(ansi=self.ansi))
+    def output(self) -> pa.Schema:
+        """The columns workers give back, keys under names that cannot clash."""
+        return emitted_schema(self.operator, key_names(self.needs))
 
     @cached_property
     def tied(self) -> Tied:
@@ -65,12 +43,8 @@ class Task:
         return Tied()
 
     @property
-    def mask_type(self) -> np.dtype[Any]:
-        """What the engine holds masks in."""
-        return self.engine.mask_type
-
-    @property
     def n_buckets(self) -> int:
+        """How many there are."""
         return len(self.labels)
 
     @cached_property
@@ -82,3 +56,8 @@ class Task:
     def slice_labels(self) -> npt.NDArray[np.int32]:
         """Labels that spread slices evenly over as many shuffle partitions."""
         return labels(self.n_slices)
+
+
+def key_names(needs: Needs) -> list[str]:
+    """The names under which workers give partition columns back."""
+    return [f"_key_{i}" for i in range(len(needs.partition))]

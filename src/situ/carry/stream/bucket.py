@@ -8,24 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from situ.carry.contract import Kept, Stepped, tables_of
+from situ.carry.describe import drawn
 from situ.carry.stream.cells import affected, cells_of, wanted_cells
-from situ.carry.stream.events import with_ids
 from situ.carry.stream.keyed import Keyed, merged, read_keyed, read_keys, write_keyed
 from situ.carry.stream.outcome import Outcome
 from situ.carry.stream.program import Program
 from situ.carry.stream.waiting import Index, Waiting, check_index
-from situ.carry.validate import check_given_rows, check_rows, require
-from situ.rows import prepare
+from situ.carry.trace import Trace
 from situ.rows.kernels.numbers import LONG_AGO, NEVER
 from situ.rows.keys import shown
-from situ.rows.prepare import Prepared
+from situ.rows.prepared import Prepared
+from situ.rows.saved import check_rows
 from situ.rows.tied import Tied, Ties
+from situ.saved.checks import require
 from situ.saved.codec import Reader, Writer
 
 Positions = npt.NDArray[np.int64]
@@ -50,7 +52,7 @@ class Loaded(NamedTuple):
 
     keys: list[pa.Array]
     hashes: Positions
-    known: Any
+    known: Kept
     n_stored: int
 
 
@@ -59,7 +61,7 @@ class Bucket:
 
     def __init__(self, program: Program, shelf: Shelf) -> None:
         self._program = program
-        self._keeper = program.keeper
+        self._operator = program.operator
         self._shelf = shelf
         self._n_cells, self._n_keys = 1, 0
         self._wake = np.full(1, NEVER)  # for each cell the instant something can be purged at
@@ -98,6 +100,15 @@ class Bucket:
         """How many rows wait."""
         return self._waiting.n_rows
 
+    def describe(self) -> str:
+        """What is kept, drawn: a line for each thing, over time, partition by partition."""
+        loaded = self._load(range(self._n_cells))
+        if not len(loaded.hashes):
+            return "nothing is kept"
+        spans = self._operator.describe(loaded.known)
+        waiting = self.n_waiting + loaded.known.n_held
+        return drawn(spans, loaded.known.horizon, loaded.keys, self._program.needs, waiting)
+
     def take(self, rows: Keyed, originals: pa.Array | None, complete: int | None) -> Outcome:
         """Take in rows of this micro-batch; `complete` is the watermark, None where there is none."""
         outcome = Outcome()
@@ -134,32 +145,32 @@ class Bucket:
         rows = rows.used()
         cells = set(self._cells_of(rows.hashes).tolist())
         loaded, own = self._with_slots(self._load(sorted(cells)), rows)
-        if complete is None:
-            is_late = self._keeper.late(loaded.known, own)
-            note_late(outcome, own.time, is_late, originals)
-            own = prepare.select(own, ~is_late)
-        after = self._keeper.step(loaded.known, own, complete)
+        after = self._step(loaded.known, own, complete)
+        if after.late is not None:
+            note_late(outcome, own.time, after.late, originals)
         outcome.n_ignored += after.n_ignored
         if after.tied is not None and after.tied.n_rows:
             outcome.n_tied += after.tied.n_rows
             self._warn_once(after.tied, loaded.keys)
-        for one in after.emitted:
-            if len(one.slot):
-                keys = [column.take(pa.array(one.slot)) for column in loaded.keys]
-                columns = with_ids(self._program.task, one, keys)
-                outcome.tables.append(pa.Table.from_arrays(columns, names=self._program.output_names))
-        self._write(loaded._replace(known=after.known), cells, complete)
+        outcome.tables += tables_of(after.emitted, loaded.keys, self._program.task.output)
+        self._write(loaded._replace(known=self._operator.prune(after.kept)), cells, complete)
+
+    def _step(self, known: Kept, rows: Prepared, complete: int | None) -> Stepped:
+        trace = Trace.if_asked_for("Spark stream")
+        if trace is not None:
+            return trace.step(self._operator, known, rows, complete)
+        return self._operator.step(known, rows, complete)
 
     def _warn_once(self, tied: Tied, keys: list[pa.Array]) -> None:
         """The first time a worker leaves rows out it says so in its log; a metric counts them all."""
         task = self._program.task
         is_first = not task.tied.n_rows
         task.tied.note(tied.n_rows, tied.instants)
-        if is_first and task.ties == "warn":
+        if is_first and task.warns:
             first = tied.instants[0]
             first = first._replace(key=tuple(shown(column[first.code]) for column in keys))
             ask = "situ.why of a batch DataFrame names those that tell the rows apart"
-            Ties(task.bound, tied.n_rows, first, at_least=True, ask=ask).warn()
+            Ties(task.needs, tied.n_rows, first, at_least=True, ask=ask).warn()
 
     def _cells_of(self, hashes: Positions) -> Positions:
         """The cell of each partition; the remainder of its hash is the bucket's already."""
@@ -170,7 +181,7 @@ class Bucket:
         n_old = len(loaded.hashes)
         if not self._program.types.keys:
             if not n_old:
-                loaded = loaded._replace(hashes=rows.hashes, known=self._keeper.nothing(1))
+                loaded = loaded._replace(hashes=rows.hashes, known=self._operator.nothing(1))
             return loaded, rows.rows._replace(keys=[])
         codes, keys = merged([loaded.keys, rows.rows.keys], n_old + len(rows.hashes))
         require((codes[:n_old] == np.arange(n_old)).all(), "a partition is there twice")
@@ -178,24 +189,24 @@ class Bucket:
         if n_new:
             hashes = np.empty(n_old + n_new, np.int64)
             hashes[codes] = np.concatenate([loaded.hashes, rows.hashes])
-            known = self._keeper.concat([loaded.known, self._keeper.nothing(n_new)])
+            known = loaded.known.followed_by([self._operator.nothing(n_new)])
             loaded = Loaded(keys, hashes, known, loaded.n_stored)
         return loaded, rows.rows._replace(codes=codes[n_old:][rows.rows.codes], keys=[])
 
     def _load(self, cells: Iterable[int]) -> Loaded:
         """Everything in these cells."""
-        keeper, types, parts = self._keeper, self._program.types, []
+        operator, types, parts = self._operator, self._program.types, []
         for cell in cells:
             data = self._shelf.get("cells", cell)
             if data is not None:
                 reader = Reader(data, self._program.identity)
                 keys, hashes = read_keys(reader, types)
                 require((self._cells_of(hashes) == cell).all(), "a partition is in another one's place")
-                parts.append(Loaded(keys, hashes, keeper.read(reader, len(hashes)), len(hashes)))
+                parts.append(Loaded(keys, hashes, operator.read(reader, len(hashes)), len(hashes)))
                 reader.end()
         if not parts:
             keys = [pa.array([], kind) for kind in types.keys]
-            return Loaded(keys, np.empty(0, np.int64), keeper.nothing(0), 0)
+            return Loaded(keys, np.empty(0, np.int64), operator.nothing(0), 0)
         return self._joined(parts)
 
     def _joined(self, parts: list[Loaded]) -> Loaded:
@@ -204,14 +215,14 @@ class Bucket:
         return Loaded(
             [pa.concat_arrays(list(column)) for column in zip(*(part.keys for part in parts), strict=True)],
             np.concatenate([part.hashes for part in parts]),
-            self._keeper.concat([part.known for part in parts]),
+            parts[0].known.followed_by([part.known for part in parts[1:]]),
             sum(part.n_stored for part in parts),
         )
 
     def _write(self, loaded: Loaded, cells: set[int], complete: int | None) -> None:
         """Put the partitions of these cells back, without those that can be forgotten."""
         if complete is not None:
-            known, gone = self._keeper.purge(loaded.known, complete)
+            known, gone = self._operator.purge(loaded.known, complete)
             loaded = self._part(loaded._replace(known=known), np.flatnonzero(~gone))
         self._n_keys += len(loaded.hashes) - loaded.n_stored
         n_cells = wanted_cells(self._n_cells, self._n_keys)
@@ -232,7 +243,7 @@ class Bucket:
         loaded = self._part(loaded, order)
         numbers, starts = np.unique(cell_of[order], return_index=True)
         borders = np.append(starts, len(cell_of))
-        pieces = self._keeper.cut(loaded.known, borders) if len(numbers) else []
+        pieces = loaded.known.cut(borders) if len(numbers) else []
         for cell, known, (begin, end) in zip(numbers.tolist(), pieces, pairwise(borders), strict=True):
             keys = [column.slice(begin, end - begin) for column in loaded.keys]
             self._put_cell(cell, Loaded(keys, loaded.hashes[begin:end], known, 0), complete)
@@ -244,10 +255,10 @@ class Bucket:
         writer = Writer(self._program.identity)
         writer.columns(part.keys)
         writer.array(part.hashes)
-        self._keeper.write(writer, part.known)
+        self._operator.write(writer, part.known)
         self._shelf.put("cells", cell, writer.bytes())
         if complete is not None:
-            when = int(self._keeper.next_purge(part.known).min(initial=NEVER))
+            when = int(self._operator.next_purge(part.known).min(initial=NEVER))
             self._wake[cell] = self._program.rounded_up(max(when, complete + 1))
 
     def _part(self, loaded: Loaded, slots: Positions) -> Loaded:
@@ -255,7 +266,7 @@ class Bucket:
         if len(slots) == len(loaded.hashes) and bool((slots == np.arange(len(slots))).all()):
             return loaded
         keys = [column.take(pa.array(slots)) for column in loaded.keys]
-        return Loaded(keys, loaded.hashes[slots], self._keeper.select(loaded.known, slots), loaded.n_stored)
+        return Loaded(keys, loaded.hashes[slots], loaded.known.select(slots), loaded.n_stored)
 
     def _save(self) -> None:
         writer = Writer(self._program.identity)
@@ -279,12 +290,11 @@ class _WaitingPieces:
         assert data is not None
         program = self._program
         reader = Reader(data, program.identity)
-        keyed = read_keyed(reader, program.types, program.task.mask_type)
+        keyed = read_keyed(reader, program.types, program.needs)
         reader.end()
         # what its partitions have come to is known only once the cells are read; rows that wait lie after it
         before_all = np.full(len(keyed.hashes), LONG_AGO)
-        check = check_rows if program.task.bound.query.intervals is None else check_given_rows
-        check(keyed.rows, before_all, program.task.engine.n_symbols)
+        check_rows(keyed.rows, before_all, program.needs)
         return keyed
 
     def write(self, number: int, rows: Keyed) -> None:

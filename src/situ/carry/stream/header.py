@@ -13,16 +13,15 @@ _NEW_CHECKPOINT = "give the stream a new checkpointLocation"
 
 def new_header(program: Program) -> bytes:
     """The header of a new checkpoint."""
-    task = program.task
+    needed = {column.name for column in program.needs.columns}
+    own = [field for field in program.operator.schema if field.name in needed]
     return json.dumps(
         {
             "situ": __version__,
             "identity": program.identity.hex(),
-            "buckets": task.n_buckets,
-            "kind": task.kind,
-            "query": str(task.bound.query),
-            "forget_after": task.forget_after,
-            "columns": {field.name: str(field.type) for field in task.schema},
+            "buckets": program.task.n_buckets,
+            **program.facts,
+            "columns": {field.name: str(field.type) for field in own},
         }
     ).encode()
 
@@ -48,9 +47,9 @@ def check_header(data: bytes, program: Program) -> None:
         ("forget_after", "another forget_after"),
         ("columns", "columns of other types"),
     ):
-        if then.get(what) != now[what]:
+        if then.get(what) != now.get(what):
             raise StateError(
-                f"this checkpoint was made for {name}.\nThen: {then.get(what)}\nNow:  {now[what]}",
+                f"this checkpoint was made for {name}.\nThen: {then.get(what)}\nNow:  {now.get(what)}",
                 hint=f"go on with what it was made for, or {_NEW_CHECKPOINT}",
             )
     raise StateError(

@@ -10,11 +10,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from situ.carry.stream.cells import Hashes
-from situ.carry.validate import require
-from situ.rows import prepare
 from situ.rows.keys import encode
-from situ.rows.prepare import Prepared
-from situ.saved.codec import Reader, Writer, read_rows, write_rows
+from situ.rows.needs import Needs
+from situ.rows.prepared import Prepared, concat
+from situ.rows.saved import read_rows, write_rows
+from situ.saved.checks import require
+from situ.saved.codec import Reader, Writer
 
 Positions = npt.NDArray[np.int64]
 
@@ -39,7 +40,7 @@ class Keyed(NamedTuple):
 
     def select(self, chosen: npt.NDArray[np.bool_]) -> Keyed:
         """Some of the rows, of all partitions."""
-        return self._replace(rows=prepare.select(self.rows, chosen))
+        return self._replace(rows=self.rows.select(chosen))
 
     def used(self) -> Keyed:
         """The same rows, without partitions that none of them belongs to."""
@@ -54,16 +55,7 @@ class Keyed(NamedTuple):
 
     def take(self, order: Positions) -> Keyed:
         """The rows at these positions, in this order, and only the partitions they have."""
-        rows, taken = self.rows, pa.array(order)
-        moved = Prepared(
-            rows.codes[order],
-            rows.keys,
-            rows.time[order],
-            rows.mask[order],
-            {name: column.take(taken) for name, column in rows.attributes.items()},
-            [column.take(taken) for column in rows.ties],
-        )
-        return Keyed(moved, self.hashes).used()
+        return Keyed(self.rows.take(order), self.hashes).used()
 
 
 def gather(several: Sequence[Keyed]) -> Keyed:
@@ -79,7 +71,7 @@ def gather(several: Sequence[Keyed]) -> Keyed:
     ]
     hashes = np.empty(len(keys[0]) if keys else 1, np.int64)
     hashes[codes] = np.concatenate([one.hashes for one in several])
-    return Keyed(prepare.concat(recoded), hashes)
+    return Keyed(concat(recoded), hashes)
 
 
 def merged(keys: Sequence[list[pa.Array]], n: int) -> tuple[Positions, list[pa.Array]]:
@@ -95,10 +87,10 @@ def write_keyed(writer: Writer, keyed: Keyed) -> None:
     write_rows(writer, keyed.rows)
 
 
-def read_keyed(reader: Reader, types: Types, mask_type: npt.DTypeLike) -> Keyed:
+def read_keyed(reader: Reader, types: Types, needs: Needs) -> Keyed:
     """What `write_keyed` wrote."""
     keys, hashes = read_keys(reader, types)
-    rows = read_rows(reader, mask_type, types.attributes, types.ties)
+    rows = read_rows(reader, needs, types.attributes, types.ties)
     return Keyed(rows._replace(keys=keys), hashes)
 
 

@@ -12,16 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from situ.carry.batch.collect import tables
-from situ.carry.batch.pieces import pack_events, unpack_events
+from situ.carry.batch.collect import packed, tables
+from situ.carry.batch.merge import prepared_of
+from situ.carry.batch.pieces import unpack_rows
 from situ.carry.buckets import buckets_of
 from situ.carry.stream.cells import Hashes
 from situ.carry.stream.keyed import Keyed
 from situ.carry.stream.outcome import Outcome
 from situ.carry.stream.program import AHEAD, IS_AHEAD, LATE, Program
-from situ.rows.kernels.look import ranges
-from situ.rows.kernels.order import group
-from situ.rows.prepare import Prepared
+from situ.rows.read import read_travelling
 
 HEADER = -1  # the group that holds what the checkpoint was made for; no bucket's label is negative
 PACKED = "bucket int, data binary"
@@ -56,21 +55,9 @@ def _packed(program: Program, table: pa.Table) -> Iterator[pa.RecordBatch]:
         aside, table = table.column(LATE).filter(is_ahead), table.filter(pc.invert(is_ahead))
         if len(aside):  # no state has a say in them: they only pass through
             yield _row(HEADER, _stream(pa.table({AHEAD: aside})))
-    rows = program.read(table)
-    columns = [*rows.attributes.values(), *rows.ties]
-    if program.late_rows:
-        columns.append(table.column(LATE).combine_chunks())
-    order, offset = group(rows.codes, rows.n_slots)
-    buckets = hashes_of(rows.keys) % task.n_buckets
-    for bucket in np.unique(buckets).tolist():
-        slots = np.flatnonzero(buckets == bucket)
-        positions, own_offset = ranges(offset, slots)
-        own = order[positions]
-        taken = pa.array(own)
-        keys = [column.take(pa.array(slots)) for column in rows.keys]
-        data = pack_events(
-            keys, own_offset, rows.time[own], rows.mask[own], [column.take(taken) for column in columns]
-        )
+    rows = read_travelling(program.needs, table)
+    more = [table.column(LATE).combine_chunks()] if program.late_rows else []
+    for bucket, data in packed(rows, hashes_of(rows.keys) % task.n_buckets, more):
         yield _row(task.labels[bucket], data)
 
 
@@ -83,18 +70,11 @@ def unpack(program: Program, values: Iterable[bytes]) -> tuple[list[Keyed], list
     """The rows that were packed, and the original rows where late ones may be asked for."""
     several, originals = [], []
     for data in values:
-        piece = unpack_events(data)
-        names, columns = list(program.types.attributes), piece.columns
+        piece = unpack_rows(data)
         if program.late_rows:
-            originals.append(columns.pop())
-        rows = Prepared(
-            np.repeat(np.arange(piece.n_slots), np.diff(piece.offset)),
-            piece.keys,
-            piece.time,
-            piece.mask,
-            dict(zip(names, columns, strict=False)),
-            columns[len(names) :],
-        )
+            originals.append(piece.columns.pop())
+        codes = np.repeat(np.arange(piece.n_slots), np.diff(piece.offset))
+        rows = prepared_of(piece, codes, list(program.types.attributes))._replace(keys=piece.keys)
         several.append(Keyed(program.typed(rows), hashes_of(piece.keys)))
     return several, originals
 
@@ -119,7 +99,7 @@ def _stream(table: pa.Table) -> bytes:
 
 def unpack_outcomes(program: Program, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Results as rows: one that was left out has null in the columns of a match, and the other way round."""
-    names = [*program.output_names, *program.beside]
+    names = [*program.task.output.names, *program.beside]
     for batch in batches:
         for value in batch.column("data"):
             if not value.is_valid:

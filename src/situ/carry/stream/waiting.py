@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from situ.carry.stream.keyed import Keyed, gather
-from situ.carry.validate import require
 from situ.rows.kernels.numbers import NEVER
+from situ.saved.checks import require
 
 ROWS_PER_PIECE = 16_384
 _MOST_SMALL = 12

@@ -113,7 +113,9 @@ class Query:
         return explain_text(self)
 
     def operator(self, schema: Any, **options: Any) -> Any:
-        """A push operator for this query; see `situ.carry.push.operator`."""
-        from situ.carry.push import operator  # a convenience: the layers above stay unknown here
+        """A push operator for this query; see `situ.operators.situations.calls.operator`."""
+        from situ.operators.situations.calls import (
+            operator,  # a convenience: the layers above stay unknown here
+        )
 
         return operator(self, schema, **options)

@@ -28,22 +28,21 @@ from situ.language.text.foreign import sort_hint
 from situ.language.text.nodes import Duration, Expression
 from situ.language.text.sql import Scope, expression
 from situ.language.text.tokens import Source, did_you_mean, span_of
-from situ.language.text.types import INTEGERS, Kind, decimal_of, field_type, kind_of, normal_type, type_kind
+from situ.language.text.types import (
+    INTEGERS,
+    Column,
+    Kind,
+    Schema,
+    decimal_of,
+    field_type,
+    kind_of,
+    normal_type,
+    type_kind,
+)
 
 _TIMESTAMPS = ("timestamp", "timestamp_ntz")
 _TIMES = (*_TIMESTAMPS, "date")
 _ORDERINGS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of the input: its name and its Spark type, written as Spark's simpleString does."""
-
-    name: str
-    type: str
-
-
-Schema = tuple[Column, ...]
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 
 import sqlglot.expressions as exp
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the input: its name and its Spark type, written as Spark's simpleString does."""
+
+    name: str
+    type: str
+
+
+Schema = tuple[Column, ...]
 
 
 class Kind(Enum):

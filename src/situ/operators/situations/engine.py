@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from situ.aggregate import States, specs_of
+from situ.carry import contract
 from situ.language.situations.binder import BoundQuery
 from situ.machine.threads import Crew, cut_evenly
 from situ.operators.situations.chunks import derive_chunk, stitch
@@ -101,8 +101,13 @@ class SymbolValues(NamedTuple):
     is_open: npt.NDArray[np.bool_]
     states: States
 
+    def take(self, chosen: Positions) -> SymbolValues:
+        """Some of them."""
+        states = self.states.take(chosen)
+        return SymbolValues(self.ts[chosen], self.te[chosen], self.is_open[chosen], states)
 
-class Piece(NamedTuple):
+
+class Group(NamedTuple):
     """The slots from `first` on that one thread takes; a single slot may be shared by `share` threads."""
 
     first: int
@@ -221,7 +226,7 @@ class Engine:
         self._note([work for _, work in done])
         return _merged([_shifted(found, first) for (first, *_), (found, _) in zip(pieces, done, strict=True)])
 
-    def _pieces(self, given: Input, known: Known, n_threads: int) -> list[Piece]:
+    def _pieces(self, given: Input, known: Known, n_threads: int) -> list[Group]:
         """Groups of slots, one for each thread, derived; with a single slot the threads share it."""
         rows = given.rows
         groups = [(0, known.n_slots)]
@@ -230,9 +235,9 @@ class Engine:
         share = n_threads if len(groups) == 1 else 1
         parts = [(first, *_group(given, known, first, last)) for first, last in groups]
         derived = self._crew.run(self.derive, [(part.rows, of_part, share) for _, part, of_part in parts])
-        return [Piece(*part, of_part, share) for part, of_part in zip(parts, derived, strict=True)]
+        return [Group(*part, of_part, share) for part, of_part in zip(parts, derived, strict=True)]
 
-    def _planned(self, pieces: Sequence[Piece]) -> list[tuple[Piece]]:
+    def _planned(self, pieces: Sequence[Group]) -> list[tuple[Group]]:
         """Look at the plan once for all pieces."""
         n_events = sum(len(piece.given.rows.time) for piece in pieces)
         several = [piece.derived.runs for piece in pieces]
@@ -256,12 +261,12 @@ class Engine:
             if self.planner.n_changes == n_changes:
                 break
 
-    def _match_only(self, piece: Piece) -> tuple[Found, Work]:
+    def _match_only(self, piece: Group) -> tuple[Found, Work]:
         known, runs = piece.known, piece.derived.runs
         matches, work = self._join(runs, known.horizon, piece.share)
         return self.values(piece.given, runs, known, matches), work
 
-    def _match_and_keep(self, piece: Piece) -> tuple[Found, Known, Work]:
+    def _match_and_keep(self, piece: Group) -> tuple[Found, Known, Work]:
         found, work = self._match_only(piece)
         return found, self.keep(piece.given, *piece.derived, piece.known), work
 
@@ -328,6 +333,12 @@ class Engine:
         """What all joins did so far, and the plan they have come to."""
         visited = self.n_visited + int(self._work.visited.sum())
         return Actuals(visited=visited, plan=self.planner.plan, n_plan_changes=self.planner.n_changes)
+
+    def work_so_far(self) -> contract.Work:
+        """The plan, and how many candidates all joins have looked at."""
+        plan, names = self.planner.plan, self.bound.query.symbol_names
+        order = ">".join(names[symbol] for symbol in plan.full)
+        return contract.Work(f"{plan.join}:{order}", self.n_visited + int(self._work.visited.sum()))
 
     def _sizes(self, runs: Runs) -> npt.NDArray[np.float64]:
         """Situations of each symbol in one window of one slot, on average."""
@@ -453,10 +464,3 @@ def _merged(several: Sequence[Found]) -> Found:
         ends, states = ends.take(order, 1), [one.take(order) for one in states]
     n = len(ends) // 2 - 1
     return Found(ends, np.packbits(ends[n:-2] <= ends[-2], axis=1, bitorder="little"), tuple(states))
-
-
-def attribute_states(engine: Engine, columns: dict[str, pa.Array], n_rows: int) -> tuple[States, ...]:
-    """Raw events as aggregate states, one view for each symbol."""
-    if not engine.has_aggregates:
-        return engine.no_states
-    return tuple(spec.rows(columns, n_rows) for spec in engine.aggregates)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -140,9 +141,22 @@ def _refused(both: Intervals, row: int, why: str) -> DataError:
     )
 
 
-def nothing_kept(rows: IntervalRows) -> Intervals:
-    """No intervals, with the columns of these rows."""
+def no_intervals(attributes: Mapping[str, pa.DataType], id_type: pa.DataType | None) -> Intervals:
+    """No intervals, with columns of these types."""
     none = np.empty(0, np.int64)
-    ids = None if rows.ids is None else rows.ids[:0]
-    attributes = {name: column[:0] for name, column in rows.attributes.items()}
-    return Intervals(none, none, none, none, np.empty(0, np.uint64), ids, none, none, attributes)
+    ids = None if id_type is None else pa.array([], id_type)
+    own = {name: pa.array([], kind) for name, kind in attributes.items()}
+    return Intervals(none, none, none, none, np.empty(0, np.uint64), ids, none, none, own)
+
+
+def concat_intervals(several: Sequence[Intervals]) -> Intervals:
+    """One after the other."""
+    compact = [one.compacted() for one in several]
+    rows = np.arange(sum(len(one.ts) for one in compact))
+    ids = None if compact[0].ids is None else pa.concat_arrays([one.ids for one in compact])
+    attributes = {
+        name: pa.concat_arrays([one.attributes[name] for one in compact]) for name in compact[0].attributes
+    }
+    arrays = [np.concatenate(parts) for parts in zip(*(one[:5] for one in compact), strict=True)]
+    slot, ts, te, known, mask = arrays
+    return Intervals(slot, ts, te, known, mask, ids, rows, rows, attributes)

@@ -55,6 +55,11 @@ class Known(NamedTuple):
         return len(self.kept[0])
 
     @property
+    def n_held(self) -> int:
+        """Rows of events are never held back."""
+        return 0
+
+    @property
     def horizon(self) -> Positions:
         """How far each slot has come."""
         horizon: Positions = self.state[0]
@@ -120,6 +125,10 @@ class Known(NamedTuple):
         own = self.kept[0] == symbol
         before: Positions = np.cumsum(own) - own
         return before
+
+    def followed_by(self, others: Sequence[Known]) -> Known:
+        """These partitions, and behind them those of others."""
+        return Known.concat([self, *others])
 
     @staticmethod
     def concat(several: Sequence[Known]) -> Known:

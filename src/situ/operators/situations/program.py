@@ -5,37 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from situ.algebra import relations as r
 from situ.algebra.certainty import trigger_endpoints
 from situ.algebra.network import propagate
-from situ.language.situations.ast import Query
 from situ.operators.situations.kernels.layout import Spec
 from situ.operators.situations.kernels.relate import bounds_of
+from situ.plan.pattern import relation_matrix
 from situ.rows.kernels.numbers import UNBOUNDED
 
 if TYPE_CHECKING:
     from situ.language.situations.binder import BoundQuery
 
-Bits = npt.NDArray[np.int64]
-
-
-def relation_matrix(query: Query) -> Bits:
-    """Allowed atoms from each symbol (row) to each other (column); ALL where nothing is asked."""
-    position = {name: i for i, name in enumerate(query.symbol_names)}
-    matrix = np.full((len(position), len(position)), r.ALL, np.int64)
-    for constraint in query.constraints:
-        left, right = position[constraint.left], position[constraint.right]
-        matrix[left, right] = constraint.relations
-        matrix[right, left] = r.converse(constraint.relations)
-    return matrix
-
 
 def make_spec(bound: BoundQuery, *, forget_after: int | None = None) -> Spec:
     """The query as numbers."""
     query = bound.query
-    matrix = relation_matrix(query)
+    matrix = relation_matrix(query).astype(np.int64)
+    np.fill_diagonal(matrix, r.ALL)  # a symbol's situations stand to each other as they like
     n = len(matrix)
     reduced = propagate(matrix).matrix
     lower, upper = np.zeros((n, n), np.int64), np.zeros((n, n), np.int64)

@@ -8,8 +8,8 @@ import numpy.typing as npt
 from situ.operators.situations.kernels.layout import Spec
 from situ.operators.situations.kernels.prune import useful
 from situ.operators.situations.kernels.retain import oldest_kept_each
-from situ.operators.situations.known import Known
-from situ.rows.kernels.numbers import UNBOUNDED, minus
+from situ.operators.situations.known import Known, Positions
+from situ.rows.kernels.numbers import LONG_AGO, NEVER, UNBOUNDED, minus
 
 
 def prune(known: Known, spec: Spec) -> Known:
@@ -37,3 +37,25 @@ def purge(known: Known, spec: Spec, complete: int) -> tuple[Known, npt.NDArray[n
     if spec.forget_after != UNBOUNDED:
         forgotten |= slots.horizon < minus(complete, spec.forget_after)
     return known, nothing_kept & forgotten & (slots.horizon < complete)
+
+
+def next_purge(known: Known, spec: Spec) -> Positions:
+    """For each slot the instant that must be complete before something of it can go."""
+    slots, entries = known.slots, known.entries
+    when = np.full(known.n_slots, NEVER)
+    if spec.within != UNBOUNDED:
+        oldest = np.full(known.n_slots, NEVER)
+        of = np.repeat(np.arange(known.n_slots), np.diff(entries.offset))
+        np.minimum.at(oldest, of, entries.ts)
+        for ends in slots.raw_end:
+            oldest = np.where((ends > LONG_AGO) & (slots.mask == 0), np.minimum(oldest, ends), oldest)
+        when = later(oldest, int(spec.within) + 2)
+    if spec.forget_after != UNBOUNDED:
+        when = np.minimum(when, later(slots.horizon, int(spec.forget_after) + 2))
+    return when
+
+
+def later(instants: Positions, by: int) -> Positions:
+    """The instants moved by a duration, NEVER at the most."""
+    by = min(by, int(NEVER))
+    return np.where(instants > NEVER - by, NEVER, np.minimum(instants, NEVER - by) + by)

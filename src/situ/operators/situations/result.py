@@ -1,14 +1,16 @@
-"""Matches as the table a user gets (SEM 5)."""
+"""Matches and situations as the columns a user gets (SEM 5), or those that Spark makes them from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from situ.aggregate.types import value_type
+from situ.carry.contract import Field, Setting
 from situ.errors import DataError, UnsupportedExpressionError
 from situ.expressions import compile_expression
 from situ.expressions.types import canonical
@@ -17,66 +19,102 @@ from situ.operators.situations.engine import Engine, Found, SymbolValues
 from situ.operators.situations.identity import match_ids
 from situ.operators.situations.known import Positions
 from situ.operators.situations.sheets import Sheets
-from situ.options import Options
 from situ.rows.schema import are_ticks, one_column, result_time_type, ticks_writer
 
+MATCH_TIME, MATCH_ID = "match_time", "match_id"
 
-class Results:
-    """Makes result tables of one query; everything that can be is worked out once."""
 
-    def __init__(self, bound: BoundQuery, schema: pa.Schema, engine: Engine, options: Options) -> None:
+def aggregates_of(bound: BoundQuery) -> dict[tuple[str, str], int]:
+    """Every (function, attribute) some symbol asks for, and the last item that does."""
+    return {
+        (item.function, item.attribute): i
+        for i, item in enumerate(bound.query.items)
+        if item.attribute is not None
+    }
+
+
+class _Items:
+    """What both kinds of results are made of: the query's items, of types that are worked out once."""
+
+    def __init__(self, bound: BoundQuery, schema: pa.Schema, engine: Engine, setting: Setting) -> None:
         self.bound = bound
         self.engine = engine
+        self._evaluates = setting.evaluates
         self.time_type = result_time_type(schema.field(bound.time.name).type)
         self._write_ticks = ticks_writer(self.time_type)
-        self.key_fields = [schema.field(column.name) for column in bound.partition]
-        self.with_id = options.match_id
+        self.item_schema = pa.schema(
+            [(f"_item_{i}", self._item_type(i, schema)) for i in range(len(bound.query.items))]
+        )
+
+    def _item_field(self, i: int, name: str) -> Field:
+        """Item i as an emitted column."""
+        item = self.bound.query.items[i]
+        like = None
+        if item.function in ("ts", "te"):
+            like = self.bound.time.name
+        elif item.function in ("first", "last", "min", "max", "value"):  # of any type, nested ones too
+            like = self._spelt(str(item.attribute))
+        return Field(name, self.item_schema.field(i).type, like)
+
+    def _spelt(self, attribute: str) -> str:
+        names = [column.name for column in self.bound.schema]
+        lower = attribute.lower()
+        return attribute if attribute in names else next(name for name in names if name.lower() == lower)
+
+    def _item_type(self, i: int, schema: pa.Schema) -> pa.DataType:
+        item, kind = self.bound.query.items[i], self.bound.item_types[i]
+        if item.function in ("ts", "te"):
+            return self.time_type
+        if item.function in ("first", "last", "min", "max", "value") and value_type(kind).arrow is None:
+            kind_in = next(f.type for f in schema if f.name.lower() == str(item.attribute).lower())
+            # what Spark evaluates may be of any type: here it only passes through
+            if self._evaluates and self.bound.query.returns and canonical(kind_in) is None:
+                raise UnsupportedExpressionError(
+                    f"{item.function}({item.symbol}.{item.attribute}) of Arrow type {kind_in}"
+                )
+            return kind_in
+        return value_type(kind).arrow
+
+    def times(self, ticks: Positions, null: npt.NDArray[np.bool_] | None = None) -> pa.Array:
+        """Ticks as the time column's type."""
+        return one_column(self._write_ticks, ticks, null)
+
+
+class MatchResults(_Items):
+    """Makes columns of matches."""
+
+    def __init__(
+        self, bound: BoundQuery, schema: pa.Schema, engine: Engine, setting: Setting, *, with_id: bool
+    ) -> None:
+        super().__init__(bound, schema, engine, setting)
+        self.with_id = with_id
         position = {name: i for i, name in enumerate(bound.query.symbol_names)}
         self._items = [
             (f"_item_{i}", position[item.symbol], item.function) for i, item in enumerate(bound.query.items)
         ]
         self._functions = {item.function for item in bound.query.items}
-        self.item_schema = pa.schema(
-            [(f"_item_{i}", self._item_type(i, schema)) for i in range(len(bound.query.items))]
-        )
-        self._returns = [
-            (
-                item.name,
-                compile_expression(
-                    item.expression, self.item_schema, ansi=options.ansi, time_zone=options.time_zone
-                ),
-            )
-            for item in bound.query.returns
-        ]
-        fields = [*self.key_fields, *(pa.field(name, compiled.type) for name, compiled in self._returns)]
-        fields.append(pa.field("match_time", self.time_type))
-        if self.with_id:
-            fields.append(pa.field("match_id", pa.string()))
-        self.schema = pa.schema(fields)
-        self._sheets = self._plain_sheets()
-        self.empty = pa.Table.from_batches([], self.schema)  # empty_table would import pandas
-        self._aggregates = {  # (function, attribute) of every aggregate any symbol asks for
-            (item.function, item.attribute): self.item_schema.field(i).type
-            for i, item in enumerate(bound.query.items)
-            if item.attribute is not None
-        }
-        self.situation_schema = pa.schema(
-            [
-                *self.key_fields,
-                ("symbol", pa.string()),
-                ("ts", self.time_type),
-                ("te", self.time_type),
-                ("n_events", pa.int64()),
-                *(
-                    (f"{function}_{attribute}", kind)
-                    for (function, attribute), kind in self._aggregates.items()
-                ),
+        self._returns = []
+        if setting.evaluates:
+            self._returns = [
+                (
+                    item.name,
+                    compile_expression(
+                        item.expression, self.item_schema, ansi=setting.ansi, time_zone=setting.time_zone
+                    ),
+                )
+                for item in bound.query.returns
             ]
-        )
+            self.output = [Field(name, compiled.type) for name, compiled in self._returns]
+        else:
+            self.output = [self._item_field(i, name) for i, (name, _, _) in enumerate(self._items)]
+        self.output.append(Field(MATCH_TIME, self.time_type, bound.time.name))
+        if with_id:
+            self.output.append(Field(MATCH_ID, pa.string()))
+        self._sheets = self._plain_sheets()
 
     def _plain_sheets(self) -> Sheets | None:
         """Where results show endpoints as they are and nothing else, those of small steps need no columns."""
-        if self.key_fields or self.with_id or not are_ticks(self.time_type):
+        if not self._evaluates or self.bound.partition or self.with_id or not are_ticks(self.time_type):
             return None
         shown, n = [], self.engine.n_symbols
         for _, compiled in self._returns:
@@ -85,39 +123,21 @@ class Results:
             if function not in ("ts", "te"):
                 return None
             shown.append(symbol if function == "ts" else n + symbol)
-        return Sheets(self.schema, [*shown, 2 * n], n)
+        schema = pa.schema([(field.name, field.type) for field in self.output])
+        return Sheets(schema, [*shown, 2 * n], n)
 
-    def _item_type(self, i: int, schema: pa.Schema) -> pa.DataType:
-        item, kind = self.bound.query.items[i], self.bound.item_types[i]
-        if item.function in ("ts", "te"):
-            return self.time_type
-        if item.function in ("first", "last", "min", "max", "value") and value_type(kind).arrow is None:
-            kind_in = next(f.type for f in schema if f.name.lower() == str(item.attribute).lower())
-            # on Spark RETURN is empty here, and whatever type there is only passes through
-            if self.bound.query.returns and canonical(kind_in) is None:
-                raise UnsupportedExpressionError(
-                    f"{item.function}({item.symbol}.{item.attribute}) of Arrow type {kind_in}"
-                )
-            return kind_in
-        return value_type(kind).arrow
-
-    def table(self, found: Found, keys: Sequence[pa.Array]) -> pa.Table:
+    def table(self, found: Found, keys: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
         """The rows of these matches; `keys` are the partition values of each match."""
-        if not found.size:
-            return self.empty
         if self._sheets is not None and found.size <= self._sheets.size:
             return self._sheets.table(found)
-        items = self.items(found)
-        columns = [*keys, *(compiled(items) for _, compiled in self._returns), self.times(found.instant)]
+        items = self._values(found)
+        own = [compiled(items) for _, compiled in self._returns] if self._evaluates else items.values()
+        columns = [*keys, *own, self.times(found.instant)]
         if self.with_id:
             columns.append(match_ids(self.bound.query, keys, list(found.ts)))
-        return pa.Table.from_arrays(columns, schema=self.schema)
+        return pa.Table.from_arrays(columns, schema=schema)
 
-    def times(self, ticks: np.ndarray, null: np.ndarray | None = None) -> pa.Array:
-        """Ticks as the time column's type."""
-        return one_column(self._write_ticks, ticks, null)
-
-    def items(self, found: Found) -> dict[str, pa.Array]:
+    def _values(self, found: Found) -> dict[str, pa.Array]:
         """The value of every item of the query for each match, as column `_item_<i>`."""
         ends = {}
         if "ts" in self._functions:
@@ -141,9 +161,29 @@ class Results:
         array = pa.array(length, mask=is_open)
         return array if pa.types.is_integer(self.time_type) else array.cast(pa.duration("us"))
 
-    def situations(self, name: str, symbol: int, values: SymbolValues, keys: Sequence[pa.Array]) -> pa.Table:
+
+class SituationResults(_Items):
+    """Makes columns of situations (SEM 5.5)."""
+
+    def __init__(self, bound: BoundQuery, schema: pa.Schema, engine: Engine, setting: Setting) -> None:
+        super().__init__(bound, schema, engine, setting)
+        self._aggregates = aggregates_of(bound)
+        self.output = [
+            Field("symbol", pa.string()),
+            Field("ts", self.time_type, bound.time.name),
+            Field("te", self.time_type, bound.time.name),
+            Field("n_events", pa.int64()),
+            *(
+                self._item_field(item, f"{function}_{attribute}" if setting.evaluates else f"_value_{i}")
+                for i, ((function, attribute), item) in enumerate(self._aggregates.items())
+            ),
+        ]
+
+    def table(
+        self, symbol: int, values: SymbolValues, keys: Sequence[pa.Array], schema: pa.Schema
+    ) -> pa.Table:
         """The rows of one symbol's situations; aggregates other symbols ask for are null."""
-        spec = self.engine.aggregates[symbol]
+        spec, name = self.engine.aggregates[symbol], self.bound.query.symbol_names[symbol]
         n = len(values.ts)
         columns = [
             *keys,
@@ -157,7 +197,39 @@ class Results:
             for i, item in enumerate(self.bound.query.items)
             if item.symbol == name
         }
-        for aggregate, kind in self._aggregates.items():
+        for aggregate, last in self._aggregates.items():
             item = asked.get(aggregate)
+            kind = self.item_schema.field(last).type
             columns.append(pa.nulls(n, kind) if item is None else spec.item(item, values.states))
-        return pa.Table.from_arrays(columns, schema=self.situation_schema)
+        return pa.Table.from_arrays(columns, schema=schema)
+
+
+@dataclass(frozen=True)
+class FoundMatches:
+    """Matches of a step."""
+
+    results: MatchResults
+    found: Found
+
+    @property
+    def slot(self) -> Positions:
+        """The slot of each."""
+        return self.found.slot
+
+    def table(self, keys: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
+        """As the contract says."""
+        return self.results.table(self.found, keys, schema)
+
+
+@dataclass(frozen=True)
+class FoundSituations:
+    """Situations of one symbol in a step."""
+
+    results: SituationResults
+    symbol: int
+    slot: Positions
+    values: SymbolValues
+
+    def table(self, keys: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
+        """As the contract says."""
+        return self.results.table(self.symbol, self.values, keys, schema)

@@ -13,22 +13,25 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from situ.carry.in_process import OPTIONS, check_matchable
+from situ.carry.in_process import checked
+from situ.carry.push import reader_of, setting_of
 from situ.language.situations.ast import Query
-from situ.language.situations.binder import BoundQuery
 from situ.operators.situations.engine import Engine
-from situ.operators.situations.interval_engine import IntervalEngine, IntervalPreparer, interval_rows
-from situ.operators.situations.intervals import nothing_kept
+from situ.operators.situations.input import to_input
+from situ.operators.situations.interval_engine import IntervalEngine, interval_rows
+from situ.operators.situations.intervals import no_intervals
 from situ.operators.situations.kernels.layout import Runs, Spec
 from situ.operators.situations.kernels.relate import bounds_of
 from situ.operators.situations.kernels.why import N_BINS, count_pairs, count_prefixes, keep_existing
+from situ.operators.situations.question import AskedSituations, Matching
 from situ.operators.situations.why_report import Why
-from situ.options import check_forget_after, read_options
-from situ.rows import prepare
 from situ.rows.kernels.numbers import LONG_AGO, OPEN
-from situ.rows.prepare import Prepared, Preparer
-from situ.rows.reader import Mask
-from situ.rows.tables import bind_table, to_arrow
+from situ.rows.needs import Needs
+from situ.rows.plain import refuse_types
+from situ.rows.prepared import Prepared
+from situ.rows.schema import spark_schema
+from situ.rows.small import Mask
+from situ.rows.tables import hints_for, to_arrow
 from situ.rows.tied import MOST_INSTANTS, Tied, ties_in_table
 
 Counts = npt.NDArray[np.int64]
@@ -135,31 +138,28 @@ def _combine(name: str, a: Counts, b: Counts) -> Counts:
 
 def why(events: Any, query: Query, **options: Any) -> Why:
     """Where the candidates for matches are lost in a table."""
-    check_matchable(query)
+    question = Matching(query)
     table = to_arrow(events)
-    chosen = read_options(options, OPTIONS, "a table in process")
-    whole = bind_table(query, events, table, chosen.time)
-    bound = counting_only(whole)
-    engine = make_engine(bound, forget_after=check_forget_after(chosen.forget_after, bound), ansi=chosen.ansi)
-    preparer = Preparer if query.intervals is None else IntervalPreparer
-    prepare_events = preparer(bound, table.schema, engine, chosen)
-    prepared, tied = prepare_events(table), Tied()
-    counted = tally(engine, prepared, chosen.ties, tied)
+    chosen = checked(question, options)
+    with hints_for(events, table, question.time or chosen.time):
+        asked = question.bind(spark_schema(table.schema), chosen)
+    refuse_types(asked.needs, table.schema)
+    counting = counting_only(asked)
+    read_table = reader_of(counting.needs, table.schema, chosen)
+    rows, tied = read_table(table), Tied()
+    engine = counting.operator(table.schema, setting_of(chosen)).engine
+    counted = tally(engine, counting.needs, rows, tied)
     ties = None
     if tied.n_rows:
-        ties = ties_in_table(bound, tied, prepare_events.events(table), prepared.time, prepared.codes)
-    return Why(whole.query, bound, plan_order(engine), counted, ties)
+        ties = ties_in_table(counting.needs, tied, read_table.events(table), rows.time, rows.codes)
+    return Why(asked.bound.query, counting.bound, plan_order(engine), counted, ties)
 
 
-def make_engine(bound: BoundQuery, *, forget_after: int | None, ansi: bool) -> Engine:
-    """An engine for counting."""
-    kind = Engine if bound.query.intervals is None else IntervalEngine
-    return kind(bound, forget_after=forget_after, ansi=ansi)
-
-
-def counting_only(bound: BoundQuery) -> BoundQuery:
-    """The same query without RETURN: no attribute needs to be read or carried anywhere."""
-    return replace(bound, query=replace(bound.query, items=(), returns=()), attributes=(), item_types=())
+def counting_only(asked: AskedSituations) -> AskedSituations:
+    """The same question without RETURN: no attribute needs to be read or carried anywhere."""
+    query = replace(asked.bound.query, items=(), returns=())
+    bound = replace(asked.bound, query=query, attributes=(), item_types=())
+    return replace(asked, bound=bound, needs=replace(asked.needs, attributes=()))
 
 
 class Events(NamedTuple):
@@ -171,12 +171,12 @@ class Events(NamedTuple):
     tied: Tied
 
 
-def tally(engine: Engine, prepared: Prepared, ties: str, tied: Tied | None = None) -> Tally:
+def tally(engine: Engine, needs: Needs, prepared: Prepared, tied: Tied | None = None) -> Tally:
     """Count prepared rows; every partition is whole. `tied` takes note of rows left out."""
     tied = Tied() if tied is None else tied
     if isinstance(engine, IntervalEngine):
         return _tally_intervals(engine, prepared)
-    rows = prepare.to_input(engine, prepared, prepared.codes, prepared.n_slots, ties, tied).rows
+    rows = to_input(engine, needs, prepared, prepared.n_slots, tied).rows
     known = engine.nothing_known(prepared.n_slots)
     raw = _without_durations(engine).derive(rows, known).runs
     counted = satisfying(rows.mask, engine.n_symbols)
@@ -186,11 +186,15 @@ def tally(engine: Engine, prepared: Prepared, ties: str, tied: Tied | None = Non
 
 
 def _tally_intervals(engine: IntervalEngine, prepared: Prepared) -> Tally:
-    rows = interval_rows(prepared, prepared.codes)
+    rows = interval_rows(prepared)
+    nothing = no_intervals(
+        {name: column.type for name, column in rows.attributes.items()},
+        None if rows.ids is None else rows.ids.type,
+    )
     loose = _without_durations(engine)
     assert isinstance(loose, IntervalEngine)
-    raw = loose.spread(nothing_kept(rows), rows, prepared.n_slots).runs
-    runs = engine.spread(nothing_kept(rows), rows, prepared.n_slots).runs
+    raw = loose.spread(nothing, rows, prepared.n_slots).runs
+    runs = engine.spread(nothing, rows, prepared.n_slots).runs
     counted = satisfying(prepared.mask, engine.n_symbols)
     return Tally.of(engine, raw, Events(prepared.n_rows, counted, np.zeros_like(counted), Tied()), runs)
 

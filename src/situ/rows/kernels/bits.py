@@ -20,3 +20,15 @@ def set_where_true(mask, bitmap, valid, skip, bits):
         at = skip + i
         byte = bitmap[at >> 3] & valid[at >> 3] if len(valid) else bitmap[at >> 3]
         mask[i] |= ((byte >> np.uint8(at & 7)) & np.uint8(1)) * bits
+
+
+@kernel
+def rearranged(mask, tables, out):
+    """The bits of each mask in other places: byte j of it says by tables[j] which bits of `out` are set."""
+    for i in range(len(mask)):
+        rest = np.uint64(mask[i])
+        bits = np.uint64(0)
+        for j in range(len(tables)):
+            bits |= tables[j, rest & np.uint64(255)]
+            rest >>= np.uint64(8)
+        out[i] = bits

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from situ.carry.contract import Slices
 from situ.language.situations.ast import Query
+from situ.operators.situations.question import Deriving, Matching
 from situ.plan.explain import Explanation, explain_query
 from situ.spark.batch.job import Job
 from situ.spark.files.footers import Ordering
+from situ.spark.select.project import schema_of
 from situ.spark.session.plans import size_in_bytes
 
 if TYPE_CHECKING:
@@ -31,8 +34,10 @@ _CONDENSED = (
 def explain(df: DataFrame, query: Query, **options: Any) -> Explanation:
     """What was understood of a query, and the strategy it takes on this DataFrame; no job runs."""
     is_pattern = bool(query.constraints) or len(query.symbols) == 1
-    job = Job.of(df, query, options, "match" if is_pattern else "situations")
-    return explain_query(job.bound.query).with_notes(*notes_of(job))
+    question = Matching(query) if is_pattern else Deriving(query)
+    job = Job.of(df, question, options)
+    bound = question.bind(schema_of(df), job.options).bound
+    return explain_query(bound.query).with_notes(*notes_of(job))
 
 
 def notes_of(job: Job) -> list[str]:
@@ -49,15 +54,16 @@ def notes_of(job: Job) -> list[str]:
                 "Parquet files in time order, read without other operators in a classic session, or "
                 "situ.match_parquet, let situ choose map-side by itself."
             )
-    if job.bound.partition:
-        names = ", ".join(column.name for column in job.bound.partition)
+    partition = job.asked.needs.partition
+    if partition:
+        names = ", ".join(column.name for column in partition)
         notes.append(f"Partitions of {names} are matched in {job.settings.n_partitions} shuffle partitions.")
     elif decision.sliced:
         notes.append(
             f"There is no PARTITION BY: situations are derived in parallel and matched in up to "
             f"{job.settings.n_slices} slices of time, with WITHIN as their overlap."
         )
-    elif job.kind == "match" and job.bound.query.intervals is None:
+    elif isinstance(job.operator, Slices):
         notes.append(
             "There is no PARTITION BY and no WITHIN: situations are derived in parallel, "
             "but one task matches them all."
@@ -76,14 +82,12 @@ def _shuffle_note(job: Job, ordering: Ordering | None) -> str:
 
 def _event_bytes(job: Job, ordering: Ordering | None) -> int | None:
     """What all events would be as they travel."""
-    columns = [
-        job.projection.layout.columns[i]
-        for i in (job.projection.layout.time, *job.projection.layout.attributes)
-    ]
+    needs = job.asked.needs
+    columns = [needs.time, *needs.attributes]
     width = 1 + sum(_WIDTHS.get(column.type, 8) for column in columns)
     if ordering is not None and ordering.n_rows is not None:
         return ordering.n_rows * width
-    size = size_in_bytes(job.projection.events)
+    size = size_in_bytes(job.events)
     return None if size is None else size
 
 

@@ -1,4 +1,4 @@
-"""Batch DataFrames: `situ.match` and `situ.situations` on tables of any size."""
+"""The carrier of batch DataFrames, of any size."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
-from situ.carry.batch.task import Kind, Task
+from situ.carry.batch.direct import N_BAD_ROWS
+from situ.carry.batch.task import Task
 from situ.carry.buckets import labels
-from situ.carry.in_process import check_matchable
+from situ.carry.contract import Asked, Condenses, Operator, Question, Setting
 from situ.errors import BindError, OptionError
-from situ.language.situations.ast import Query
-from situ.language.situations.binder import BoundQuery, bind
-from situ.options import Options, check_applicable, check_forget_after, read_options
+from situ.options import Options, read_options
+from situ.rows.needs import Needs
 from situ.spark.batch.strategy import Decision, decide
 from situ.spark.batch.tied import listening
 from situ.spark.select import output
-from situ.spark.select.project import N_BAD_ROWS, Projection, project, schema_of
+from situ.spark.select.project import project, schema_of, travelling
 from situ.spark.session.plans import calls_python
 from situ.spark.session.settings import Settings, settings_of
 from situ.spark.session.ship import shipped
@@ -38,21 +38,10 @@ SHUFFLED = "bucket int, data binary"
 _NESTED = ("array<", "map<", "struct<", "variant", "interval")
 
 
-def match(df: DataFrame, query: Query, **options: Any) -> DataFrame:
-    """Every match in a batch DataFrame, once (SEM 5.1); lazy, as all of Spark."""
-    check_matchable(query)
-    job = Job.of(df, query, options, "match")
-    found = job.found(output.match_fields(job.bound, df.schema, match_id=job.options.match_id))
-    return remembering(
-        output.matches(found, job.bound, match_id=job.options.match_id), job.observation, job.told
-    )
-
-
-def situations(df: DataFrame, query: Query, **options: Any) -> DataFrame:
-    """The derived situations themselves, one row each (SEM 5.5); lazy."""
-    job = Job.of(df, query, options, "situations")
-    found = job.found(output.situation_fields(job.bound, df.schema))
-    return remembering(output.situations(found, job.bound), job.observation, job.told)
+def run(df: DataFrame, question: Question, given: dict[str, Any]) -> DataFrame:
+    """The answer to a question over a batch DataFrame; lazy, as all of Spark."""
+    job = Job.of(df, question, given)
+    return remembering(output.finished(job.found(), job.asked), job.observation, job.told)
 
 
 def n_bad_rows(result: DataFrame) -> int:
@@ -68,13 +57,13 @@ def n_bad_rows(result: DataFrame) -> int:
 
 @dataclass(frozen=True)
 class Job:
-    """One query on one DataFrame, bound and checked."""
+    """One question on one DataFrame, bound and checked."""
 
     df: DataFrame
     options: Options
-    projection: Projection
-    kind: Kind
-    forget_after: int | None
+    asked: Asked
+    operator: Operator
+    events: DataFrame  # what workers need of the input
     settings: Settings
     decision: Decision
     observation: Observation | None
@@ -82,64 +71,50 @@ class Job:
     told: Any  # of rows that tasks leave out (see tied.py)
 
     @classmethod
-    def of(cls, df: DataFrame, query: Query, given: dict[str, Any], kind: Kind) -> Job:
-        """Check the options, bind the query and choose a strategy; nothing runs."""
+    def of(cls, df: DataFrame, question: Question, given: dict[str, Any]) -> Job:
+        """Check the options, bind the question and choose a strategy; nothing runs."""
         options = read_options(given, OPTIONS, "a batch DataFrame", ELSEWHERE)
-        check_applicable(given, query)
-        bound = bind(query, schema_of(df), time=options.time)
-        check_partition_types(bound)
-        forget_after = check_forget_after(options.forget_after, bound)
-        decision = decide(df, bound, options.strategy, kind)
-        projection, observation, has_splits = projected(df, query, options, decision)
-        if options.strategy == "auto" and has_splits and calls_python(projection.events):
+        question.check_options(given)
+        asked = question.bind(schema_of(df), options)
+        needs, settings = asked.needs, settings_of(df.sparkSession)
+        check_partition_types(needs)
+        operator = operator_of(asked, df.schema, settings, options)
+        decision = decide(df, operator, options.strategy)
+        events, observation, has_splits = projected(df, needs, options, decision)
+        if options.strategy == "auto" and has_splits and calls_python(events):
             why = "conditions call Python functions, which hide from situ which split a row comes from"
             decision = replace(decision, strategy="shuffle", why=why)
-            projection, observation, has_splits = projected(df, query, options, decision)
-        settings = settings_of(df.sparkSession)
-        told = listening(df, bound, options.ties)
-        return cls(
-            df, options, projection, kind, forget_after, settings, decision, observation, has_splits, told
-        )
+            events, observation, has_splits = projected(df, needs, options, decision)
+        told = listening(df, needs, options.ties)
+        return cls(df, options, asked, operator, events, settings, decision, observation, has_splits, told)
+
+    def found(self) -> DataFrame:
+        """What workers find."""
+        fields, task = output.fields_of(self.operator, self.df.schema), self.task
+        can_condense = isinstance(self.operator, Condenses)
+        if not can_condense or (self.decision.strategy == "shuffle" and self.asked.needs.partition):
+            pieces = self.events.mapInArrow(shipped("pack", task), SHUFFLED)
+            return merged_rows(pieces, task, fields, self.told)
+        return merged(self._condensed(task), task, fields, self.decision)
+
+    def _condensed(self, task: Task) -> DataFrame:
+        """Condensed pieces; where splits may interleave, the rows are first put in time order."""
+        events, needs = self.events, self.asked.needs
+        if self.decision.strategy == "shuffle":
+            time = F.col(travelling(needs, needs.time))
+            events = events.repartitionByRange(self.settings.n_partitions, time)
+        return events.mapInArrow(shipped("condense", task, self.told), SHUFFLED)
 
     @property
-    def bound(self) -> BoundQuery:
-        return self.projection.bound
-
-    def found(self, fields: T.StructType) -> DataFrame:
-        """What workers find, in the columns `fields`."""
-        are_given = self.bound.query.intervals is not None
-        if are_given or (self.decision.strategy == "shuffle" and self.bound.partition):
-            task = self.task(fields)
-            pieces = self.projection.events.mapInArrow(shipped("pack", task), SHUFFLED)
-            merge = "merge_given" if are_given else "merge_events"
-            return pieces.repartition(F.col("bucket")).mapInArrow(shipped(merge, task, self.told), fields)
-        return merged(self.condensed(fields), self.task(fields), fields, self.decision)
-
-    def condensed(self, fields: T.StructType) -> DataFrame:
-        """Condensed pieces; where splits may interleave, the rows are first put in time order."""
-        events = self.projection.events
-        if self.decision.strategy == "shuffle":
-            time = f"_c{self.projection.layout.time}"
-            events = events.repartitionByRange(self.settings.n_partitions, F.col(time))
-        return events.mapInArrow(shipped("condense", self.task(fields), self.told), SHUFFLED)
-
-    def task(self, fields: T.StructType) -> Task:
+    def task(self) -> Task:
         """What workers need to know."""
-        options = self.options
-        return task_of(
-            self.bound,
-            self.df.schema,
-            self.settings,
-            fields,
-            layout=self.projection.layout,
-            kind=self.kind,
-            ties=options.ties,
-            join=options.join,
-            points=options.points,
-            forget_after=self.forget_after,
-            match_id=options.match_id,
-            has_splits=self.has_splits,
-        )
+        return task_of(self.operator, self.settings, self.options, has_splits=self.has_splits)
+
+
+def operator_of(asked: Asked, schema: T.StructType, settings: Settings, options: Options) -> Operator:
+    """The operator as workers get it; RETURN is Spark's to evaluate."""
+    arrow = arrow_schema(asked.needs.columns, schema)
+    return asked.operator(arrow, Setting(False, settings.ansi, settings.time_zone, options.join))
 
 
 def remembering(result: DataFrame, observation: Observation | None, told: Any) -> DataFrame:
@@ -152,14 +127,14 @@ def remembering(result: DataFrame, observation: Observation | None, told: Any) -
 
 
 def projected(
-    df: DataFrame, query: Query, options: Options, decision: Decision
-) -> tuple[Projection, Observation | None, bool]:
-    """The projection, where its dropped rows are counted, and whether it tells splits apart."""
+    df: DataFrame, needs: Needs, options: Options, decision: Decision
+) -> tuple[DataFrame, Observation | None, bool]:
+    """What workers need, where dropped rows are counted, and whether it tells splits apart."""
 
-    def attempt(split: Any) -> tuple[Projection, Observation | None, bool]:
+    def attempt(split: Any) -> tuple[DataFrame, Observation | None, bool]:
         observation = Observation("situ") if options.on_bad_rows == "drop" else None
-        found = project(df, query, time=options.time, drop_bad_rows=observation or False, split=split)
-        _ = found.events.schema  # a Connect session looks at it no sooner
+        found = project(df, needs, drop_bad_rows=observation or False, split=split)
+        _ = found.schema  # a Connect session looks at it no sooner
         return found, observation, split is not None
 
     if decision.strategy == "map-side":
@@ -170,21 +145,22 @@ def projected(
     return attempt(None)
 
 
-def task_of(
-    bound: BoundQuery, schema: T.StructType, settings: Settings, fields: T.StructType, **others: Any
-) -> Task:
+def task_of(operator: Operator, settings: Settings, options: Options, *, has_splits: bool = False) -> Task:
     """A task, with what comes from the session."""
     return Task(
-        bound=bound,
-        schema=arrow_schema(others["layout"].columns, schema),
-        ansi=settings.ansi,
+        operator=operator,
+        warns=options.ties == "warn",
         labels=tuple(labels(settings.n_partitions).tolist()),
         limit=settings.worker_bytes,
-        output_names=fields.names,
         n_slices=settings.n_slices,
         least_rows=settings.least_rows,
-        **others,
+        has_splits=has_splits,
     )
+
+
+def merged_rows(pieces: DataFrame, task: Task, fields: T.StructType, told: Any) -> DataFrame:
+    """Pieces of whole rows brought together by partition, and run."""
+    return pieces.repartition(F.col("bucket")).mapInArrow(shipped("merge_rows", task, told), fields)
 
 
 def merged(pieces: DataFrame, task: Task, fields: T.StructType, decision: Decision) -> DataFrame:
@@ -196,9 +172,9 @@ def merged(pieces: DataFrame, task: Task, fields: T.StructType, decision: Decisi
     return cut.repartition(task.n_slices, F.col("bucket")).mapInArrow(shipped("match_slices", task), fields)
 
 
-def check_partition_types(bound: BoundQuery) -> None:
+def check_partition_types(needs: Needs) -> None:
     """Partition values must have an equality that Spark and Arrow share."""
-    for column in bound.partition:
+    for column in needs.partition:
         if column.type.startswith(_NESTED):
             raise BindError(
                 f"cannot partition by {column.name}, which is a {column.type}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -11,30 +11,34 @@ import pyarrow as pa
 from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
-from situ.carry.batch.direct import Reading, Unit, folder_ranges
+from situ.carry.batch.direct import N_BAD_ROWS, Reading, Unit, folder_ranges
+from situ.carry.batch.opening import folder_texts, plain
 from situ.carry.batch.ranges import may_be_true
-from situ.carry.batch.task import Kind, Task
-from situ.carry.in_process import check_matchable
+from situ.carry.batch.task import Task
+from situ.carry.contract import Asked, Condenses, Operator, Question
 from situ.errors import BindError, DataError, OptionError
 from situ.expressions import compile_expression
-from situ.language.situations.ast import Query
-from situ.language.situations.binder import BoundQuery, Column, bind
-from situ.options import Options, check_applicable, check_forget_after, read_options
+from situ.language.text.nodes import Expression
+from situ.language.text.types import Column
+from situ.options import Options, read_options
+from situ.rows.needs import Needs
 from situ.spark.batch.job import (
     ELSEWHERE,
     OPTIONS,
     SHUFFLED,
     check_partition_types,
     merged,
+    merged_rows,
+    operator_of,
     remembering,
     task_of,
 )
 from situ.spark.batch.strategy import Decision, is_sliced
 from situ.spark.batch.tied import listening
 from situ.spark.files.footers import MOST_FOOTERS, Ordering, judge, read_footers
-from situ.spark.files.reach import ArrowFiles, Files, HadoopFiles, files_of, folder_texts, of_each, plain
+from situ.spark.files.reach import ArrowFiles, Files, HadoopFiles, files_of, of_each
 from situ.spark.select import output
-from situ.spark.select.project import N_BAD_ROWS, layout_of, schema_of
+from situ.spark.select.project import schema_of
 from situ.spark.session.plans import Scan, hive_columns
 from situ.spark.session.settings import Settings, settings_of
 from situ.spark.session.ship import shipped
@@ -51,36 +55,24 @@ _GLOB = set("{}[]*?\\")
 _FOLDER_TYPES = ("string", "tinyint", "smallint", "int", "bigint", "date", "double")
 
 
-def match_parquet(spark: SparkSession, paths: str | Sequence[str], query: Query, **options: Any) -> DataFrame:
-    """Every match in Parquet files, once: tasks read the files themselves, which is the fastest way.
-
-    Every condition must be one that situ evaluates in process (else use situ.match on spark.read.parquet).
-    """
-    check_matchable(query)
-    source = Source.of(spark, paths, query, options, "match")
-    match_id = source.options.match_id
-    fields = output.match_fields(source.bound, source.df.schema, match_id=match_id)
-    return source.result(fields, lambda found: output.matches(found, source.bound, match_id=match_id))
-
-
-def situations_parquet(
-    spark: SparkSession, paths: str | Sequence[str], query: Query, **options: Any
+def run(
+    spark: SparkSession, paths: str | Sequence[str], question: Question, given: dict[str, Any]
 ) -> DataFrame:
-    """The derived situations themselves, one row each (SEM 5.5), of files read as `match_parquet` does."""
-    source = Source.of(spark, paths, query, options, "situations")
-    fields = output.situation_fields(source.bound, source.df.schema)
-    return source.result(fields, lambda found: output.situations(found, source.bound))
+    """The answer to a question over Parquet files: tasks read them themselves, which is the fastest way.
+
+    Every condition must be one that situ evaluates in process (else use spark.read.parquet).
+    """
+    return Source.of(spark, paths, question, given).result()
 
 
 @dataclass(frozen=True)
 class Source:
-    """Files and a query bound to them."""
+    """Files and a question bound to them."""
 
     df: DataFrame  # what Spark would read: its schema is the one that counts
-    bound: BoundQuery
+    asked: Asked
+    operator: Operator
     options: Options
-    kind: Kind
-    forget_after: int | None
     settings: Settings
     files: Files
     units: list[Unit]
@@ -89,21 +81,23 @@ class Source:
 
     @classmethod
     def of(
-        cls, spark: SparkSession, paths: str | Sequence[str], query: Query, given: dict[str, Any], kind: Kind
+        cls, spark: SparkSession, paths: str | Sequence[str], question: Question, given: dict[str, Any]
     ) -> Source:
-        """Bind the query and list the files; no row is read."""
+        """Bind the question and list the files; no row is read."""
         options = read_options(given, OPTIONS, "Parquet files", ELSEWHERE)
-        check_applicable(given, query)
-        _refuse_intervals(query)
+        question.check_options(given)
         df = spark.read.parquet(*([paths] if isinstance(paths, str) else paths))
-        bound = bind(query, schema_of(df), time=options.time)
-        check_partition_types(bound)
+        asked = question.bind(schema_of(df), options)
+        needs = asked.needs
+        _refuse_lasting(needs)
+        check_partition_types(needs)
         settings = settings_of(spark)
+        operator = operator_of(asked, df.schema, settings, options)
         files = sorted(df.inputFiles())
         folders = _folder_columns(df, files)
         chosen = {path: _folder_values(path, folders) for path in files}
-        if query.where is not None:
-            chosen = {p: v for p, v in chosen.items() if may_be_true(query.where, folder_ranges(v))}
+        if needs.where is not None:
+            chosen = {p: v for p, v in chosen.items() if may_be_true(needs.where, folder_ranges(v))}
         reached = files_of(df, files[0]) if files else ArrowFiles()
         sizes = dict(zip(chosen, of_each(reached.size, chosen), strict=True))
         if isinstance(reached, HadoopFiles):
@@ -111,56 +105,44 @@ class Source:
             units = [Unit(path, 0, sizes[path], values) for path, values in chosen.items()]
         else:
             units = [unit for path, values in chosen.items() for unit in _units(path, sizes[path], values)]
-        decision = _decide(options.strategy, bound, kind, list(folders), reached, sizes)
-        forget_after = check_forget_after(options.forget_after, bound)
-        source = cls(df, bound, options, kind, forget_after, settings, reached, units, sizes, decision)
+        decision = _decide(options.strategy, operator, list(folders), reached, sizes)
+        source = cls(df, asked, operator, options, settings, reached, units, sizes, decision)
         source.check_conditions()
         return source
 
     def check_conditions(self) -> None:
         """Every condition is one that can be evaluated in process, with exactly Spark's answer."""
-        query = self.bound.query
-        for expression in [query.where, *(symbol.condition for symbol in query.symbols)]:
-            if expression is not None:
-                compile_expression(
-                    expression, self.schema, ansi=self.settings.ansi, time_zone=self.settings.time_zone
-                )
+        for expression in self._expressions:
+            compile_expression(
+                expression, self.schema, ansi=self.settings.ansi, time_zone=self.settings.time_zone
+            )
+
+    @property
+    def _expressions(self) -> list[Expression]:
+        needs = self.asked.needs
+        where = [] if needs.where is None else [needs.where]
+        return [*where, *(condition.expression for condition in needs.conditions)]
 
     @property
     def schema(self) -> pa.Schema:
-        """Every column the query reads, in Spark's types."""
-        query = self.bound.query
-        names = {column.name.lower() for column in layout_of(self.bound).columns}
-        for expression in [query.where, *(symbol.condition for symbol in query.symbols)]:
-            names |= {name.lower() for name in expression.columns} if expression is not None else set()
-        columns: list[Column] = [column for column in self.bound.schema if column.name.lower() in names]
+        """Every column the question reads, in Spark's types."""
+        names = {column.name.lower() for column in self.asked.needs.columns}
+        for expression in self._expressions:
+            names |= {name.lower() for name in expression.columns}
+        columns: list[Column] = [column for column in schema_of(self.df) if column.name.lower() in names]
         return arrow_schema(columns, self.df.schema)
 
-    def result(self, fields: Any, finished: Callable[[DataFrame], DataFrame]) -> DataFrame:
-        """What `finished` makes of what workers find, in the columns `fields`."""
-        options = self.options
-        task = task_of(
-            self.bound,
-            self.df.schema,
-            self.settings,
-            fields,
-            layout=layout_of(self.bound),
-            kind=self.kind,
-            ties=options.ties,
-            join=options.join,
-            points=options.points,
-            forget_after=self.forget_after,
-            match_id=options.match_id,
-        )
-        told = listening(self.df, self.bound, options.ties)
+    def result(self) -> DataFrame:
+        """What users get."""
+        fields = output.fields_of(self.operator, self.df.schema)
+        task = task_of(self.operator, self.settings, self.options)
+        told = listening(self.df, self.asked.needs, self.options.ties)
         pieces, observation = self._pieces(task, told)
         if self.decision.strategy == "shuffle":
-            found = pieces.repartition(F.col("bucket")).mapInArrow(
-                shipped("merge_events", task, told), fields
-            )
+            found = merged_rows(pieces, task, fields, told)
         else:
             found = merged(pieces, task, fields, self.decision)
-        return remembering(finished(found), observation, told)
+        return remembering(output.finished(found, self.asked), observation, told)
 
     def _pieces(self, task: Task, told: Any) -> tuple[DataFrame, Observation | None]:
         """What tasks make of the files, and where the rows are counted that they drop."""
@@ -174,7 +156,9 @@ class Source:
         else:
             entry, groups = "read", _groups(self.units, self.sizes, self.settings)
             given = session.range(0, len(groups), 1, max(1, len(groups)))
-        reading = Reading(task, self.schema, whole, self.settings.time_zone, groups, drops)
+        reading = Reading(
+            task, self.schema, whole, self.settings.ansi, self.settings.time_zone, groups, drops
+        )
         if not drops:
             return given.mapInArrow(shipped(entry, reading, told), SHUFFLED), None
         # a task's count travels in a row of its own, from which the JVM observes it
@@ -184,8 +168,8 @@ class Source:
         return counted.where(F.col("data").isNotNull()).select("bucket", "data"), observation
 
 
-def _refuse_intervals(query: Query) -> None:
-    if query.intervals is not None:
+def _refuse_lasting(needs: Needs) -> None:
+    if needs.lasting is not None:
         raise OptionError(
             "Parquet files are read directly for events only, not for given intervals",
             hint="use situ.match or situ.situations on spark.read.parquet(...)",
@@ -209,10 +193,13 @@ def _check_contents(sizes: dict[str, int]) -> None:
 
 
 def _decide(
-    asked: str, bound: BoundQuery, kind: Kind, folders: Sequence[str], files: Files, sizes: dict[str, int]
+    asked: str, operator: Operator, folders: Sequence[str], files: Files, sizes: dict[str, int]
 ) -> Decision:
     """Condensed if asked for or if the footers show that it is right, else whole events."""
-    sliced = is_sliced(bound, kind)
+    needs = operator.needs
+    if not isinstance(operator, Condenses):
+        return Decision("shuffle", "rows that cannot be condensed are brought together by partition", False)
+    sliced = is_sliced(operator)
     if asked == "map-side":
         return Decision("direct", "it was asked for", sliced)
     if asked == "shuffle":
@@ -221,9 +208,9 @@ def _decide(
         return Decision(
             "shuffle", f"{len(sizes):,} files are more than the {MOST_FOOTERS:,} footers situ reads", False
         )
-    footers = read_footers(files, list(sizes), bound.time.name)
+    footers = read_footers(files, list(sizes), needs.time.name)
     ordering: Ordering = judge(
-        footers, Scan(bound.time.name, tuple(folders), _MOST_BYTES), [c.name for c in bound.partition]
+        footers, Scan(needs.time.name, tuple(folders), _MOST_BYTES), [c.name for c in needs.partition]
     )
     if ordering.is_ordered:
         return Decision("direct", ordering.why, sliced, ordering)

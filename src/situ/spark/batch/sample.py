@@ -12,10 +12,13 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 from situ.language.situations.ast import Query
-from situ.language.situations.binder import BoundQuery, bind
 from situ.language.text.nodes import Expression
-from situ.spark import match
-from situ.spark.select.project import column_named, conditions_of, schema_of
+from situ.language.text.types import INTEGERS
+from situ.operators.situations.question import Matching
+from situ.options import Options
+from situ.rows.needs import Needs
+from situ.spark.batch.job import run
+from situ.spark.select.project import column_named, schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -33,7 +36,7 @@ class Matches(NamedTuple):
 
 def found_in(df: DataFrame, query: Query, options: dict[str, Any]) -> DataFrame:
     """The matches, not yet asked for."""
-    return match(df, query, **options)
+    return run(df, Matching(query), options)
 
 
 def zone_of_session(df: DataFrame) -> str:
@@ -61,18 +64,17 @@ def sample_events(
 
     Spark evaluates the conditions, so that any function works; `ready(query)` reads the columns.
     """
-    bound = bind(query, schema_of(df), time=time)
-    query = bound.query
-    is_time = not _is_integer(bound)
-    events = df if query.where is None else df.filter(F.expr(query.where.sql))
-    wanted = [_inside(bound, row, begin, end, is_time) for row, begin, end in stretches]
+    needs = Matching(query).bind(schema_of(df), Options(time=time)).needs
+    events = df if needs.where is None else df.filter(F.expr(needs.where.sql))
+    wanted = [_inside(needs, row, begin, end) for row, begin, end in stretches]
     conditions = [
-        F.expr(condition.sql).alias(_CONDITION.format(i)) for i, condition in enumerate(conditions_of(query))
+        F.expr(condition.expression.sql).alias(_CONDITION.format(i))
+        for i, condition in enumerate(needs.conditions)
     ]
     names = [
         field.name
         for field in df.schema.fields
-        if _is_needed(bound, field.name, field.dataType.simpleString())
+        if _is_needed(needs, field.name, field.dataType.simpleString())
     ]
     anywhere = reduce(lambda one, other: one | other, wanted) if wanted else F.lit(False)
     return events.filter(anywhere).select(*map(column_named, names), *conditions).toArrow()
@@ -88,14 +90,15 @@ def ready(query: Query) -> Query:
     return replace(query, symbols=symbols, where=None, intervals=intervals)
 
 
-def _inside(bound: BoundQuery, row: dict[str, Any], begin: int, end: int, is_time: bool) -> Column:
-    low, high = (_moment(begin), _moment(end)) if is_time else (F.lit(begin), F.lit(end))
-    time = column_named(bound.time.name)
+def _inside(needs: Needs, row: dict[str, Any], begin: int, end: int) -> Column:
+    are_ticks = needs.time.type in INTEGERS
+    low, high = (F.lit(begin), F.lit(end)) if are_ticks else (_moment(begin), _moment(end))
+    time = column_named(needs.time.name)
     until = time
-    if bound.query.intervals is not None:
-        until = F.coalesce(column_named(bound.query.intervals.ending), F.lit(high).cast(bound.time.type))
-    inside = (until >= low.cast(bound.time.type)) & (time <= high.cast(bound.time.type))
-    for column in bound.partition:
+    if needs.lasting is not None:
+        until = F.coalesce(column_named(needs.lasting.end.name), F.lit(high).cast(needs.time.type))
+    inside = (until >= low.cast(needs.time.type)) & (time <= high.cast(needs.time.type))
+    for column in needs.partition:
         inside &= column_named(column.name).eqNullSafe(F.lit(row[column.name]))
     return inside
 
@@ -104,19 +107,10 @@ def _moment(tick: int) -> Column:
     return F.lit(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=tick))
 
 
-def _is_integer(bound: BoundQuery) -> bool:
-    return bound.time.type in ("tinyint", "smallint", "int", "bigint")
-
-
-def _is_needed(bound: BoundQuery, name: str, kind: str) -> bool:
-    query = bound.query
-    read = {bound.time.name.lower(), *(c.name.lower() for c in (*bound.partition, *bound.ties))}
-    if query.intervals is not None:
-        read |= {str(one).lower() for one in (query.intervals.ending, query.intervals.id_by)}
+def _is_needed(needs: Needs, name: str, kind: str) -> bool:
+    read = {column.name.lower() for column in needs.columns if column not in needs.attributes}
     numbers = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
     if kind.startswith(numbers):
-        read |= {
-            column.lower() for s in query.symbols if s.condition is not None for column in s.condition.columns
-        }
-        read |= {str(item.attribute).lower() for item in query.items}
+        read |= {column.lower() for one in needs.conditions for column in one.expression.columns}
+        read |= {column.name.lower() for column in needs.attributes}
     return name.lower() in read

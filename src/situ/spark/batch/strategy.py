@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from situ.carry.contract import Condenses, Operator, Slices
 from situ.errors import OptionError
-from situ.language.situations.binder import BoundQuery
 from situ.spark.files.footers import Ordering, ordering_of
 
 if TYPE_CHECKING:
@@ -25,26 +25,25 @@ class Decision:
     ordering: Ordering | None = None  # what footers say, where they were read
 
 
-def decide(df: DataFrame, bound: BoundQuery, asked: str, kind: str) -> Decision:
+def decide(df: DataFrame, operator: Operator, asked: str) -> Decision:
     """The strategy asked for, or by "auto" the cheapest that is known to be right."""
-    sliced = is_sliced(bound, kind)
-    if bound.query.intervals is not None:
+    if not isinstance(operator, Condenses):
         if asked == "map-side":
             raise OptionError(
-                'strategy="map-side" is for events: given intervals have nothing to condense',
+                'strategy="map-side" is for what can do with fewer rows: given intervals, for example, '
+                "have nothing to condense",
                 hint="leave the option out",
             )
-        return Decision("shuffle", "given intervals are brought together by partition", False)
+        return Decision("shuffle", "rows that cannot be condensed are brought together by partition", False)
+    sliced = is_sliced(operator)
     if asked != "auto":
         return Decision("map-side" if asked == "map-side" else "shuffle", "it was asked for", sliced)
-    ordering = ordering_of(df, bound)
+    ordering = ordering_of(df, operator.needs)
     if ordering.is_ordered:
         return Decision("map-side", ordering.why, sliced, ordering)
     return Decision("shuffle", ordering.why, sliced, ordering)
 
 
-def is_sliced(bound: BoundQuery, kind: str) -> bool:
-    """Unpartitioned matches are found in slices of time, if a window says how far back they reach."""
-    return (
-        kind == "match" and not bound.partition and bound.within is not None and bound.query.intervals is None
-    )
+def is_sliced(operator: Operator) -> bool:
+    """One partition is matched in slices of time, if a window says how far back results reach."""
+    return not operator.needs.partition and isinstance(operator, Slices) and operator.is_sliced

@@ -18,8 +18,8 @@ from pyspark.accumulators import Accumulator, AccumulatorParam, AddingAccumulato
 from pyspark.sql import functions as F
 
 from situ.errors import OptionError, TiesWarning
-from situ.language.situations.binder import BoundQuery
 from situ.rows.keys import encode
+from situ.rows.needs import Needs
 from situ.rows.schema import time_text, to_ticks
 from situ.rows.tied import MOST_ROWS, Instant, Place, Tied, Ties, calling_place, telling_columns
 from situ.spark.select.project import column_named
@@ -35,19 +35,19 @@ ASK = "situ.why(df, query) names those that tell the rows apart"
 _SOME_ROWS = 1000
 
 
-def listening(df: DataFrame, bound: BoundQuery, ties: str) -> Accumulator[list[Report]] | None:
+def listening(df: DataFrame, needs: Needs, ties: str) -> Accumulator[list[Report]] | None:
     """What tasks tell of rows that they leave out; None where nothing can be told."""
-    if bound.query.intervals is not None or not type(df).__module__.startswith("pyspark.sql.classic"):
+    if needs.order == "all" or not type(df).__module__.startswith("pyspark.sql.classic"):
         return None
     place = calling_place() if ties == "warn" else None
-    return df.sparkSession.sparkContext.accumulator([], _Listener(bound, place))
+    return df.sparkSession.sparkContext.accumulator([], _Listener(needs, place))
 
 
 class _Listener(AccumulatorParam[list[Report]]):
     """Adds up on the driver what tasks tell, and warns when the first one does."""
 
-    def __init__(self, bound: BoundQuery, place: Place | None) -> None:
-        self.bound = bound
+    def __init__(self, needs: Needs, place: Place | None) -> None:
+        self.needs = needs
         self.tied = Tied()
         self._place = place
 
@@ -63,7 +63,7 @@ class _Listener(AccumulatorParam[list[Report]]):
         for n_rows, instants in value2:
             self.tied.note(n_rows, [Instant(*one) for one in instants])
         if is_first and self.tied.n_rows and self._place is not None:
-            ties = Ties(self.bound, self.tied.n_rows, self.tied.instants[0], at_least=True, ask=ASK)
+            ties = Ties(self.needs, self.tied.n_rows, self.tied.instants[0], at_least=True, ask=ASK)
             with suppress(TiesWarning):  # where warnings are errors: a thread of Spark's must not end
                 ties.warn(self._place)
         return value1
@@ -76,10 +76,10 @@ def tell(task: Task, told: Accumulator[list[Report]] | None) -> None:
         return
     if told is not None:
         told.add([(found.n_rows, [tuple(one) for one in found.instants])])
-    elif task.ties == "warn":
+    elif task.warns:
         with warnings.catch_warnings():
             warnings.simplefilter("always", TiesWarning)
-            Ties(task.bound, found.n_rows, found.instants[0], at_least=True, ask=ASK).warn()
+            Ties(task.needs, found.n_rows, found.instants[0], at_least=True, ask=ASK).warn()
 
 
 def n_tied_rows(result: DataFrame) -> int:
@@ -95,8 +95,8 @@ def ties_of(result: DataFrame, df: DataFrame) -> Ties | None:
     tied = listener.tied
     if not tied.n_rows:
         return None
-    columns = columns_apart(df, listener.bound, [one.ticks for one in tied.instants])
-    return Ties(listener.bound, tied.n_rows, tied.instants[0], columns=columns)
+    columns = columns_apart(df, listener.needs, [one.ticks for one in tied.instants])
+    return Ties(listener.needs, tied.n_rows, tied.instants[0], columns=columns)
 
 
 def _listener(result: DataFrame) -> _Listener:
@@ -110,18 +110,18 @@ def _listener(result: DataFrame) -> _Listener:
     return listener
 
 
-def columns_apart(df: DataFrame, bound: BoundQuery, ticks: Sequence[int]) -> tuple[str, ...]:
+def columns_apart(df: DataFrame, needs: Needs, ticks: Sequence[int]) -> tuple[str, ...]:
     """The columns that tell apart the rows of these instants, of which a sample is collected."""
-    rows = df if bound.query.where is None else df.filter(F.expr(bound.query.where.sql))
-    time = column_named(bound.time.name)
-    chosen = rows.filter(time.isin([_literal(one, bound.time.type) for one in sorted(set(ticks))]))
+    rows = df if needs.where is None else df.filter(F.expr(needs.where.sql))
+    time = column_named(needs.time.name)
+    chosen = rows.filter(time.isin([_literal(one, needs.time.type) for one in sorted(set(ticks))]))
     sample = chosen.limit(MOST_ROWS).toArrow()
-    keys = [sample.column(column.name).combine_chunks() for column in bound.partition]
-    instants = pa.array(to_ticks(sample.column(bound.time.name), bound.time.name))
+    keys = [sample.column(column.name).combine_chunks() for column in needs.partition]
+    instants = pa.array(to_ticks(sample.column(needs.time.name), needs.time.name))
     groups = encode([instants, *keys], sample.num_rows)[0]
     is_tied = np.bincount(groups)[groups] > 1 if len(groups) else np.empty(0, bool)
     return telling_columns(
-        sample.filter(pa.array(is_tied)), groups[is_tied], rows.limit(_SOME_ROWS).toArrow(), bound
+        sample.filter(pa.array(is_tied)), groups[is_tied], rows.limit(_SOME_ROWS).toArrow(), needs
     )
 
 

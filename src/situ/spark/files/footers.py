@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
+from situ.carry.batch.opening import folder_texts
 from situ.errors import DataError
-from situ.language.situations.binder import BoundQuery
-from situ.spark.files.reach import Files, files_of, folder_texts, of_each
+from situ.rows.needs import Needs
+from situ.spark.files.reach import Files, files_of, of_each
 from situ.spark.session.plans import Scan, Unknown, scan_of
 
 if TYPE_CHECKING:
@@ -57,9 +58,9 @@ class Ordering:
     n_bytes: int | None = None
 
 
-def ordering_of(df: DataFrame, bound: BoundQuery) -> Ordering:
+def ordering_of(df: DataFrame, needs: Needs) -> Ordering:
     """Whether a DataFrame's splits are known not to interleave in time."""
-    scan = scan_of(df, bound.time.name)
+    scan = scan_of(df, needs.time.name)
     if isinstance(scan, Unknown):
         return Ordering(False, scan.why)
     files = sorted(df.inputFiles())
@@ -71,7 +72,7 @@ def ordering_of(df: DataFrame, bound: BoundQuery) -> Ordering:
         footers = read_footers(files_of(df, files[0]), files, scan.time)
     except DataError as error:
         return Ordering(False, f"footers cannot be read from here ({error.message})")
-    return judge(footers, scan, [column.name for column in bound.partition])
+    return judge(footers, scan, [column.name for column in needs.partition])
 
 
 def read_footers(files: Files, paths: Sequence[str], time: str) -> list[Footer]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 from pyarrow import fs
 
+from situ.carry.batch.opening import file_system, open_file, plain
 from situ.errors import DataError
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 _READERS = 16
-_ESCAPE = re.compile("%([0-9a-fA-F]{2})")
 _END_BYTES = 1 << 16  # of a file, which hold the footer of most
 _LENGTH_BYTES = 8  # of a Parquet file's end: the footer's length, and a mark
 _UNREACHABLE = (OSError, pa.ArrowException, ValueError)
@@ -44,7 +42,7 @@ class ArrowFiles:
 
     def size(self, path: str) -> int:
         """How many bytes a file has."""
-        system, inner = _file_system(path)
+        system, inner = file_system(path)
         info = system.get_file_info(inner)
         if info.type != fs.FileType.File:
             raise FileNotFoundError(f"{path} is not a file")
@@ -122,42 +120,3 @@ def of_each(look: Callable[[str], T], paths: Iterable[str]) -> list[T]:
             return list(pool.map(look, paths))
     except _UNREACHABLE as error:
         raise DataError(f"a file cannot be read: {error}") from error
-
-
-def plain(path: str) -> str:
-    """A path as Hadoop takes it: Spark lists files as URIs, with what is special in them escaped."""
-    return unquote(path)
-
-
-def folder_texts(path: str) -> dict[str, str]:
-    """The hive folders in a path that Spark lists: names of columns, and the text of their values.
-
-    Escaped twice: as Spark writes names of folders, and the whole of it again as a URI.
-
-    >>> folder_texts("file:///t/a%253Ab=x%2520y%252520z/part.parquet")
-    {'a:b': 'x y%20z'}
-    """
-    pairs = (folder.partition("=") for folder in plain(path).split("/")[:-1])
-    return {_unescaped(name): _unescaped(text) for name, equals, text in pairs if equals}
-
-
-def _unescaped(name: str) -> str:
-    """What Spark reads in the name of a folder: each escape is one character, not a byte of UTF-8."""
-    return _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), name)
-
-
-def open_file(path: str) -> Any:
-    """A file that Arrow reaches, to read from, seekable."""
-    system, inner = _file_system(path)
-    return system.open_input_file(inner)
-
-
-def _file_system(path: str) -> Any:
-    """The file system of a path or URI, and the path within it, as a pair."""
-    parts = urlsplit(path)
-    if parts.scheme in ("", "file") or len(parts.scheme) == 1:  # one letter is a Windows drive
-        inner = unquote(parts.path) if parts.scheme == "file" else path
-        return fs.LocalFileSystem(), inner
-    if parts.scheme in ("s3a", "s3n"):  # Hadoop's names for what Arrow calls s3
-        return fs.FileSystem.from_uri("s3" + path[3:])
-    return fs.FileSystem.from_uri(path)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
+from pyspark.sql.pandas.types import from_arrow_type
 
+from situ.carry.batch.task import key_names
+from situ.carry.contract import Asked, Nested, Operator
 from situ.errors import BindError
-from situ.language.situations.ast import Item
-from situ.language.situations.binder import BoundQuery
-from situ.language.text.types import decimal_of
+from situ.language.text.nodes import Expression
 from situ.spark.select.project import column_named, first_sentence
 
 if TYPE_CHECKING:
@@ -25,43 +26,43 @@ if TYPE_CHECKING:
 # the columns that rows which were left out come in, where they are asked for (SEM 8.2, 8.6)
 LATE_ROW, AHEAD_ROW = "late_row", "ahead_row"
 _NONE: Columns = MappingProxyType({})
-_RESULT_TYPES: dict[str, T.DataType] = {
-    "bigint": T.LongType(),
-    "double": T.DoubleType(),
-    "interval day to second": T.DayTimeIntervalType(),
-}
+_STRUCT = "_struct"
 
 
-def match_fields(bound: BoundQuery, schema: T.StructType, *, match_id: bool) -> T.StructType:
-    """The columns workers give back for matches: partition values, items, match_time, match_id."""
-    fields = _key_fields(bound, schema)
-    fields += [
-        T.StructField(f"_item_{i}", _item_type(bound, schema, i)) for i in range(len(bound.query.items))
+def fields_of(operator: Operator, schema: T.StructType) -> T.StructType:
+    """The columns workers give back, in Spark's types: keys, and what the operator emits."""
+    needs = operator.needs
+    keys = [
+        T.StructField(name, schema[column.name].dataType)
+        for name, column in zip(key_names(needs), needs.partition, strict=True)
     ]
-    fields.append(T.StructField("match_time", schema[bound.time.name].dataType))
-    if match_id:
-        fields.append(T.StructField("match_id", T.StringType()))
-    return T.StructType(fields)
+    own = [
+        T.StructField(
+            field.name, from_arrow_type(field.type) if field.like is None else schema[field.like].dataType
+        )
+        for field in operator.output
+    ]
+    return T.StructType([*keys, *own])
 
 
-def matches(
-    found: DataFrame,
-    bound: BoundQuery,
-    *,
-    match_id: bool,
-    beside: Columns = _NONE,
-) -> DataFrame:
-    """The columns of SEM 5.1, RETURN expressions evaluated by Spark; null where a column `beside` is not."""
-    query = bound.query
-    columns = _keys(bound)
-    for item in query.returns:
-        value = F.expr(item.expression.sql)
-        for other in beside.values():
-            value = F.when(other.isNull(), value)
-        columns.append(value.alias(item.name))
-    columns += [F.col("match_time")] + [F.col("match_id")] * match_id
-    columns += [column.alias(name) for name, column in beside.items()]
+def finished(found: DataFrame, asked: Asked, beside: Columns = _NONE) -> DataFrame:
+    """The columns that users see, RETURN evaluated by Spark; null where a column `beside` is not."""
+    needs = asked.needs
+    columns = [
+        column_named(name).alias(column.name)
+        for name, column in zip(key_names(needs), needs.partition, strict=True)
+    ]
     try:
+        for name, of in asked.returned:
+            if isinstance(of, Nested):
+                found = _with_struct(found, name, of)
+                columns.append(column_named(f"{of.prefix}{_STRUCT}").alias(name))
+                continue
+            value = _value(of)
+            for other in () if isinstance(of, str) else beside.values():
+                value = F.when(other.isNull(), value)
+            columns.append(value.alias(name))
+        columns += [column.alias(name) for name, column in beside.items()]
         result = found.select(*columns)
         _ = result.schema  # a Connect session looks at names and types no sooner
     except AnalysisException as error:
@@ -73,61 +74,21 @@ def matches(
     return result
 
 
-def situation_fields(bound: BoundQuery, schema: T.StructType) -> T.StructType:
-    """The columns of SEM 5.5, under names that cannot clash."""
-    time_type = schema[bound.time.name].dataType
-    fields = _key_fields(bound, schema)
-    fields += [
-        T.StructField("symbol", T.StringType()),
-        T.StructField("ts", time_type),
-        T.StructField("te", time_type),
-        T.StructField("n_events", T.LongType()),
+def _value(of: Expression | str) -> SparkColumn:
+    return column_named(of) if isinstance(of, str) else F.expr(of.sql)
+
+
+def _with_struct(found: DataFrame, name: str, of: Nested) -> DataFrame:
+    """With one more column, a struct; meanwhile its own columns have the names that expressions call them."""
+    there = [column_named(column) for column in found.columns]
+    own = [
+        column_named(column).alias(column.removeprefix(of.prefix))
+        for column in found.columns
+        if column.startswith(of.prefix) and not column.endswith(_STRUCT)
     ]
-    fields += [
-        T.StructField(f"_value_{i}", _item_type(bound, schema, at))
-        for i, at in enumerate(_aggregates(bound).values())
-    ]
-    return T.StructType(fields)
-
-
-def situations(found: DataFrame, bound: BoundQuery, *, beside: Columns = _NONE) -> DataFrame:
-    """The columns of SEM 5.5; null where a column `beside` is not."""
-    columns = _keys(bound) + [F.col(name) for name in ("symbol", "ts", "te", "n_events")]
-    columns += [
-        F.col(f"_value_{i}").alias(f"{function}_{attribute}")
-        for i, (function, attribute) in enumerate(_aggregates(bound))
-    ]
-    columns += [column.alias(name) for name, column in beside.items()]
-    return found.select(*columns)
-
-
-def _aggregates(bound: BoundQuery) -> dict[tuple[str, str], int]:
-    """Every (function, attribute) some symbol asks for, and the last item that does."""
-    return {
-        (item.function, item.attribute): i
-        for i, item in enumerate(bound.query.items)
-        if item.attribute is not None
-    }
-
-
-def _key_fields(bound: BoundQuery, schema: T.StructType) -> list[T.StructField]:
-    return [T.StructField(f"_key_{i}", schema[c.name].dataType) for i, c in enumerate(bound.partition)]
-
-
-def _keys(bound: BoundQuery) -> list[SparkColumn]:
-    return [column_named(f"_key_{i}").alias(column.name) for i, column in enumerate(bound.partition)]
-
-
-def _item_type(bound: BoundQuery, schema: T.StructType, i: int) -> T.DataType:
-    item, name = bound.query.items[i], bound.item_types[i]
-    if item.function in ("ts", "te"):
-        return schema[bound.time.name].dataType
-    if item.function in ("first", "last", "min", "max", "value"):
-        return schema[_spelled(item, schema.names)].dataType  # of any type, nested ones too
-    decimal = decimal_of(name)
-    return T.DecimalType(*decimal) if decimal else _RESULT_TYPES[name]
-
-
-def _spelled(item: Item, names: Sequence[str]) -> str:
-    attribute = str(item.attribute)
-    return attribute if attribute in names else next(n for n in names if n.lower() == attribute.lower())
+    parts = []
+    for inner, value in of.returned:
+        assert not isinstance(value, Nested)
+        parts.append(_value(value).alias(inner))
+    struct = F.when(column_named(of.switch) == F.lit(name), F.struct(*parts))
+    return found.select(*there, *own).select(*there, struct.alias(f"{of.prefix}{_STRUCT}"))

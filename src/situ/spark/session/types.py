@@ -9,7 +9,7 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from situ.aggregate.types import value_type
-from situ.language.situations.binder import Column
+from situ.language.text.types import Column
 
 
 def arrow_schema(columns: Sequence[Column], schema: T.StructType) -> pa.Schema:

@@ -1,4 +1,4 @@
-"""Streaming DataFrames: `situ.match` and `situ.situations`, live (SEM 8).
+"""The carrier of streaming DataFrames (SEM 8).
 
     input -> one select in the JVM -> pack per bucket -> shuffle -> stateful operator -> unpack -> RETURN
 
@@ -8,8 +8,8 @@ progress whether or not anybody asks for the rows themselves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -17,20 +17,17 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from situ.carry.batch.task import Task
 from situ.carry.buckets import labels
-from situ.carry.in_process import check_matchable
+from situ.carry.contract import Asked, Question
 from situ.carry.stream.pack import OUTCOME, PACKED
 from situ.carry.stream.program import AHEAD, IS_AHEAD, LATE, Program
-from situ.errors import DuplicateNameError, OptionError, QueryError
-from situ.language.situations.ast import Query
-from situ.language.situations.binder import BoundQuery, bind
-from situ.options import Options, check_applicable, check_forget_after, read_options
+from situ.errors import DuplicateNameError, OptionError
+from situ.options import Options, read_options
 from situ.rows.kernels.numbers import LONG_AGO, NEVER
-from situ.spark.batch.job import check_partition_types
+from situ.spark.batch.job import check_partition_types, operator_of
 from situ.spark.select import output
-from situ.spark.select.project import Layout, column_named, project, schema_of
+from situ.spark.select.project import column_named, project, schema_of
 from situ.spark.session.settings import settings_of
 from situ.spark.session.ship import shipped
-from situ.spark.session.types import arrow_schema
 from situ.spark.stream.metrics import COUNTS, metrics_name
 from situ.spark.stream.ship import shipped_processor
 from situ.spark.stream.times import StreamTimes
@@ -40,8 +37,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
-
-    Kind = Literal["match", "situations"]
 
 OPTIONS = frozenset(
     {"time", "ties", "on_bad_rows", "join", "late_rows", "forget_after", "match_id", "points"}
@@ -56,69 +51,50 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 
 
-def match(df: DataFrame, query: Query, **options: Any) -> DataFrame:
-    """Every match in a streaming DataFrame, once, as soon as it is certain (SEM 4, 8)."""
-    check_matchable(query)
-    if query.within is None:
-        raise QueryError(
-            "a stream needs a window, or its state would grow for ever",
-            hint="say how long a match may take from its first start to its detection: WITHIN 5 minutes",
-        )
-    job = Job.of(df, query, options, "match")
-    fields = output.match_fields(job.bound, df.schema, match_id=job.options.match_id)
-    return output.matches(job.found(fields), job.bound, match_id=job.options.match_id, beside=job.beside)
-
-
-def situations(df: DataFrame, query: Query, **options: Any) -> DataFrame:
-    """The situations of a streaming DataFrame, each when it closes (SEM 5.5)."""
-    # patterns have no say in situations, and followed-by would keep more in state
-    job = Job.of(df, replace(query, constraints=()), options, "situations")
-    return output.situations(
-        job.found(output.situation_fields(job.bound, df.schema)), job.bound, beside=job.beside
-    )
+def run(df: DataFrame, question: Question, given: dict[str, Any]) -> DataFrame:
+    """The answer to a question over a streaming DataFrame: each result once, as soon as it is certain."""
+    question.check_stream()
+    job = Job.of(df, question, given)
+    return output.finished(job.found(), job.asked, job.beside)
 
 
 @dataclass(frozen=True)
 class Job:
-    """One query on one streaming DataFrame, bound and checked."""
+    """One question on one streaming DataFrame, bound and checked."""
 
     df: DataFrame
-    query: Query
+    question: Question
     options: Options
-    bound: BoundQuery
-    layout: Layout
+    asked: Asked
     events: DataFrame  # what workers need of the input
-    kind: Kind
-    forget_after: int | None
     times: StreamTimes
     n_buckets: int
 
     @classmethod
-    def of(cls, df: DataFrame, query: Query, given: dict[str, Any], kind: Kind) -> Job:
-        """Check the options, bind the query, look at the session and the watermark; nothing runs."""
+    def of(cls, df: DataFrame, question: Question, given: dict[str, Any]) -> Job:
+        """Check the options, bind the question, look at the session and the watermark; nothing runs."""
         given = dict(given)
-        n_buckets = _checked_buckets(given.pop("buckets", DEFAULT_BUCKETS), query)
+        buckets = _checked_buckets(given.pop("buckets", DEFAULT_BUCKETS))
         options = read_options(given, OPTIONS, "a streaming DataFrame", ELSEWHERE)
-        check_applicable(given, query)
+        question.check_options(given)
         _check_state_store(df.sparkSession)
-        bound = bind(query, schema_of(df), time=options.time)
-        times = StreamTimes.of(df, bound, options, metrics_name(query, "times"))
+        asked = question.bind(schema_of(df), options)
+        needs = asked.needs
+        times = StreamTimes.of(df, needs, options, metrics_name(question.name, "times"))
         original = F.struct(*map(column_named, df.columns)).alias(LATE)
-        projection = project(
+        drops = options.on_bad_rows == "drop"
+        events = project(
             df,
-            query,
-            time=options.time,
-            drop_bad_rows=metrics_name(query, "bad_rows") if options.on_bad_rows == "drop" else False,
+            needs,
+            drop_bad_rows=metrics_name(question.name, "bad_rows") if drops else False,
             extra=[original] * options.late_rows + [F.col(IS_AHEAD)] * times.keeps_ahead,
             times=times,
         )
-        check_partition_types(bound)
+        check_partition_types(needs)
         if options.late_rows:
-            _check_names_beside(bound)
-        forget_after = check_forget_after(options.forget_after, bound)
+            _check_names_beside(asked)
         watch(df.sparkSession)
-        layout, events = projection.layout, projection.events
-        return cls(df, query, options, bound, layout, events, kind, forget_after, times, n_buckets)
+        return cls(df, question, options, asked, events, times, buckets if needs.partition else 1)
 
     @property
     def beside(self) -> dict[str, SparkColumn]:
@@ -126,40 +102,42 @@ class Job:
         late = {output.LATE_ROW: F.col(LATE)} if self.options.late_rows else {}
         return late | ({output.AHEAD_ROW: F.col(AHEAD)} if self.times.keeps_ahead else {})
 
-    def found(self, fields: T.StructType) -> DataFrame:
-        """What workers find, in the columns `fields`, and late rows where they are asked for."""
-        names = fields.names
+    def found(self) -> DataFrame:
+        """What workers find, and late rows where they are asked for."""
+        task = self._task()
         beside = [LATE] * self.options.late_rows + [AHEAD] * self.times.keeps_ahead
-        fields = T.StructType([*fields.fields, *(T.StructField(name, self.df.schema) for name in beside)])
+        own = output.fields_of(task.operator, self.df.schema)
+        fields = T.StructType([*own.fields, *(T.StructField(name, self.df.schema) for name in beside)])
         program = Program(
-            self._task(names), self.times.delay, self.options.late_rows, _arrow_types(fields), tuple(beside)
+            task,
+            {**self.question.facts, "forget_after": _plain(self.options.forget_after)},
+            self.times.delay,
+            self.options.late_rows,
+            _arrow_types(fields),
+            tuple(beside),
         )
         mode = "eventTime" if program.has_watermark else "none"
         outcomes = (
             self.events.mapInArrow(shipped("pack_stream", program), PACKED)
             .groupBy("bucket")
             .transformWithStateInPandas(shipped_processor(program), OUTCOME, "append", mode)
-            .observe(metrics_name(self.query), *_figures())
+            .observe(metrics_name(self.question.name), *_figures())
         )
         return outcomes.mapInArrow(shipped("unpack_stream", program), fields)
 
-    def _task(self, output_names: list[str]) -> Task:
-        options, settings = self.options, settings_of(self.df.sparkSession)
+    def _task(self) -> Task:
+        settings = settings_of(self.df.sparkSession)
         return Task(
-            bound=self.bound,
-            layout=self.layout,
-            schema=arrow_schema(self.layout.columns, self.df.schema),
-            kind=self.kind,
-            ties=options.ties,
-            join=options.join,
-            points=options.points,
-            forget_after=self.forget_after,
-            match_id=options.match_id,
-            ansi=settings.ansi,
+            operator=operator_of(self.asked, self.df.schema, settings, self.options),
+            warns=self.options.ties == "warn",
             labels=tuple(labels(self.n_buckets).tolist()),
             limit=settings.worker_bytes,
-            output_names=output_names,
         )
+
+
+def _plain(value: Any) -> str | None:
+    """An option as a checkpoint shows it."""
+    return None if value is None else str(value)
 
 
 def _figures() -> list[SparkColumn]:
@@ -171,10 +149,10 @@ def _figures() -> list[SparkColumn]:
     ]
 
 
-def _checked_buckets(buckets: Any, query: Query) -> int:
+def _checked_buckets(buckets: Any) -> int:
     if isinstance(buckets, bool) or not isinstance(buckets, int) or not 1 <= buckets <= 1 << 16:
         raise OptionError(f"buckets={buckets!r} must be a whole number from 1 to {1 << 16}")
-    return buckets if query.partition_by else 1
+    return buckets
 
 
 def _check_state_store(session: SparkSession) -> None:
@@ -186,8 +164,8 @@ def _check_state_store(session: SparkSession) -> None:
         )
 
 
-def _check_names_beside(bound: BoundQuery) -> None:
-    names = [column.name for column in bound.partition] + [item.name for item in bound.query.returns]
+def _check_names_beside(asked: Asked) -> None:
+    names = [column.name for column in asked.needs.partition] + [name for name, _ in asked.returned]
     for name in names:
         if name.lower() in (output.LATE_ROW, output.AHEAD_ROW):
             raise DuplicateNameError(

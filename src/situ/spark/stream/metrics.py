@@ -14,9 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
-from situ.language.situations.ast import Query
-from situ.operators.situations.identity import fingerprint
-
 if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import (
         QueryProgressEvent,
@@ -29,9 +26,9 @@ COUNTS = ("late_rows", "ignored_rows", "tied_rows", "matches")
 _PREFIX = "situ_"
 
 
-def metrics_name(query: Query, what: str = "counts") -> str:
-    """The name under which a query's counts are observed: its own, so that queries can share a stream."""
-    return f"{_PREFIX}{fingerprint(query).hex()[:8]}_{what}"
+def metrics_name(question: str, what: str = "counts") -> str:
+    """The name under which a question's counts are observed: its own, so that several can share a stream."""
+    return f"{_PREFIX}{question}_{what}"
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ from pyspark.sql import functions as F
 
 from situ.carry.stream.program import IS_AHEAD
 from situ.errors import OptionError, TimeColumnError
-from situ.language.situations.binder import BoundQuery
+from situ.language.text.types import Column
 from situ.options import Options, ticks
 from situ.rows.ahead import are_timestamps, max_ahead_ticks
+from situ.rows.needs import Needs
 from situ.spark.select.project import column_named
 
 if TYPE_CHECKING:
@@ -32,19 +33,18 @@ _US_PER_MS = 1000
 class StreamTimes:
     """The watermark of a stream and the reach of its clock, in microseconds; None where there is none."""
 
-    bound: BoundQuery
+    needs: Needs
     delay: int | None
     max_ahead: int | None
     is_marked: bool  # the watermark is the DataFrame's own
-    widens: bool
     metrics: str  # the name to observe figures under
     keeps_ahead: bool  # rows from the future travel on, marked
 
     @classmethod
-    def of(cls, df: DataFrame, bound: BoundQuery, options: Options, metrics: str) -> StreamTimes:
+    def of(cls, df: DataFrame, needs: Needs, options: Options, metrics: str) -> StreamTimes:
         """Check that watermark and max_ahead fit the DataFrame and the query."""
-        own = _own_watermark(df, bound)
-        max_ahead = max_ahead_ticks(options.max_ahead, bound)
+        own = _own_watermark(df, needs)
+        max_ahead = max_ahead_ticks(options.max_ahead, needs.time)
         if own is not None and options.watermark is not None:
             raise OptionError(
                 "this DataFrame has a watermark already",
@@ -56,11 +56,10 @@ class StreamTimes:
                 hint=f'leave out withWatermark and pass watermark="{own // _US_PER_MS} ms" to situ instead',
             )
         return cls(
-            bound=bound,
-            delay=_checked_delay(options.watermark, bound) if own is None else own,
+            needs=needs,
+            delay=_checked_delay(options.watermark, needs.time) if own is None else own,
             max_ahead=max_ahead,
             is_marked=own is not None,
-            widens=options.points == "widen",
             metrics=metrics,
             keeps_ahead=max_ahead is not None and options.late_rows,
         )
@@ -91,7 +90,7 @@ class StreamTimes:
         figures = []
         if self.max_ahead is not None:
             figures.append(F.count_if(IS_AHEAD).alias("ahead_rows"))
-        if self.delay is None and are_timestamps(self.bound):
+        if self.delay is None and are_timestamps(self.needs.time):
             in_time = self._instant() if self.max_ahead is None else F.when(~F.col(IS_AHEAD), self._instant())
             figures.append(F.max(self._ticks(in_time)).alias("latest"))
         if figures:
@@ -102,43 +101,42 @@ class StreamTimes:
 
     def _instant(self) -> SparkColumn:
         """SEM 6.3: an interval's instant is its end, its start while it is open."""
-        start, intervals = column_named(self.bound.time.name), self.bound.query.intervals
-        if intervals is None:
+        start, lasting = column_named(self.needs.time.name), self.needs.lasting
+        if lasting is None:
             return start
-        end = column_named(intervals.ending)
-        if self.widens:
+        end = column_named(lasting.end.name)
+        if lasting.widen:
             end = F.when(start == end, end + F.expr("INTERVAL '1' MICROSECOND")).otherwise(end)
         return F.coalesce(end, start)
 
     def _now(self) -> SparkColumn:
-        return F.current_timestamp() if self.bound.time.type == "timestamp" else F.localtimestamp()
+        return F.current_timestamp() if self.needs.time.type == "timestamp" else F.localtimestamp()
 
     def _ticks(self, instant: SparkColumn) -> SparkColumn:
-        if self.bound.time.type == "timestamp":
+        if self.needs.time.type == "timestamp":
             return F.unix_micros(instant)
         return F.timestamp_diff("MICROSECOND", F.expr("TIMESTAMP_NTZ'1970-01-01'"), instant)
 
 
-def _own_watermark(df: DataFrame, bound: BoundQuery) -> int | None:
+def _own_watermark(df: DataFrame, needs: Needs) -> int | None:
     """The delay of a DataFrame's watermark; it must be one on the query's time (SEM 8.1)."""
     fields = {field.name: field.metadata or {} for field in df.schema.fields}
     marked = {name: metadata[_WATERMARK] for name, metadata in fields.items() if _WATERMARK in metadata}
     if not marked:
         return None
-    # the instants of intervals are starts and ends
-    if bound.query.intervals is None and bound.time.name not in marked:
+    time = needs.time.name
+    if not marked.keys() & {column.name for column in needs.instants}:
         raise TimeColumnError(
-            f"the watermark is on {', '.join(marked)}, but the query's time is {bound.time.name}",
-            hint=f'call withWatermark("{bound.time.name}", ...), or ORDER BY {next(iter(marked))}',
+            f"the watermark is on {', '.join(marked)}, but the query's time is {time}",
+            hint=f'call withWatermark("{time}", ...), or ORDER BY {next(iter(marked))}',
         )
-    return int(marked.get(bound.time.name, max(marked.values()))) * _US_PER_MS
+    return int(marked.get(time, max(marked.values()))) * _US_PER_MS
 
 
-def _checked_delay(watermark: Any, bound: BoundQuery) -> int | None:
-    if watermark is not None and not are_timestamps(bound):
+def _checked_delay(watermark: Any, time: Column) -> int | None:
+    if watermark is not None and not are_timestamps(time):
         raise OptionError(
-            f"on Spark a watermark needs a timestamp, and time column {bound.time.name} is of type "
-            f"{bound.time.type}",
+            f"on Spark a watermark needs a timestamp, and time column {time.name} is of type {time.type}",
             hint="make the column a timestamp, or leave out watermark and send rows in order",
         )
-    return ticks(watermark, bound, "watermark")
+    return ticks(watermark, time, "watermark")

@@ -14,7 +14,7 @@ from situ.rows.kernels.memory import read_batch
 from situ.rows.schema import Ticks, are_ticks
 
 Mask = npt.NDArray[np.unsignedinteger]
-Condition = tuple[Compiled, int]
+Predicate = tuple[Compiled, int]
 
 _MOST_ROWS = 1 << 14
 
@@ -29,7 +29,7 @@ class BatchReader:
         self,
         schema: pa.Schema,
         time: str,
-        conditions: Sequence[Condition],
+        conditions: Sequence[Predicate],
         mask_type: np.dtype[np.unsignedinteger],
     ) -> None:
         position = {name: at for at, name in enumerate(schema.names)}

@@ -1,0 +1,74 @@
+"""One line for each step: what came in, what was looked at, what came out, what stays, how long it took.
+
+Asked for by the environment (SITU_TRACE=1, also in Spark's workers) or by `op.trace()`; lines go to the
+logger `situ.carry.trace`, and to standard error where the environment asks and nobody has set up logging.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from situ.carry.contract import Operator, Stepped, Works
+from situ.rows.prepared import Prepared
+
+_log = logging.getLogger(__name__)
+
+
+class Trace:
+    """Steps an operator and tells of it; `carrier` is who asks."""
+
+    def __init__(self, carrier: str) -> None:
+        self._carrier = carrier
+        _log.setLevel(logging.INFO)
+
+    @classmethod
+    def if_asked_for(cls, carrier: str) -> Trace | None:
+        """A trace if SITU_TRACE is set, to anything but 0."""
+        if os.environ.get("SITU_TRACE", "0") in ("", "0"):
+            return None
+        _show_on_standard_error()
+        return cls(carrier)
+
+    def step(
+        self,
+        operator: Operator,
+        kept: Any,
+        rows: Prepared,
+        complete: int | None,
+        *,
+        at_end: bool = False,
+    ) -> Stepped:
+        """One step, and its line."""
+        before = operator.work().n_candidates if isinstance(operator, Works) else 0
+        began = time.perf_counter()
+        stepped = operator.step(kept, rows, complete, at_end=at_end)
+        ms = 1000 * (time.perf_counter() - began)
+        touched = len(np.unique(rows.codes)) if rows.n_rows else 0
+        figures = {"rows": rows.n_rows, "partitions": kept.n_slots, "touched": touched}
+        if isinstance(operator, Works):
+            work = operator.work()
+            figures |= {"plan": work.plan, "candidates": work.n_candidates - before}
+        figures["results"] = sum(len(one.slot) for one in stepped.emitted)
+        figures["late"] = 0 if stepped.late is None else int(stepped.late.sum())
+        if not at_end:
+            figures |= {"kept": stepped.kept.n_entries, "held": stepped.kept.n_held}
+        said = " ".join(f"{name}={value}" for name, value in figures.items())
+        _log.info("%s: %s ms=%.3f", self._carrier, said, ms)
+        return stepped
+
+
+@cache
+def _show_on_standard_error() -> None:
+    """Where a user has set the variable and nothing else, the lines must be seen."""
+    if not logging.getLogger().handlers and not logging.getLogger("situ").handlers:
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(logging.Formatter("situ trace %(message)s"))
+        _log.addHandler(handler)
+        _log.propagate = False

@@ -1,0 +1,39 @@
+"""From what a user passes as a query to the question that carriers take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from situ.carry.contract import Question
+from situ.errors import QueryError
+from situ.language.situations.ast import Query
+from situ.operators.situations.question import Deriving, Matching
+
+
+def matching(query: Any) -> Question:
+    """`situ.match`: of one query, or of several by name."""
+    return _question(query, Matching)
+
+
+def deriving(query: Any) -> Question:
+    """`situ.situations`: of one query, or of several by name."""
+    return _question(query, Deriving)
+
+
+def _question(query: Any, of: Any) -> Question:
+    if isinstance(query, Mapping):
+        from situ.operators.several.question import Several
+
+        return Several.of({name: of(_checked(one)) for name, one in query.items()})
+    single: Question = of(_checked(query))
+    return single
+
+
+def _checked(query: Any) -> Query:
+    if not isinstance(query, Query):
+        raise QueryError(
+            f"the argument `query` must be a query, not a {type(query).__name__}",
+            hint="make one from text with situ.query(text)",
+        )
+    return query

@@ -1,0 +1,60 @@
+"""What users call for situations in process: `situ.match`, `situ.situations`, `query.operator`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from situ.carry import in_process
+from situ.carry.push import PushOperator
+from situ.language.situations.ast import Query
+from situ.language.situations.binder import BoundQuery
+from situ.operators.situations.engine import Engine
+from situ.operators.situations.events import EventMatches
+from situ.operators.situations.given import IntervalMatches
+from situ.operators.situations.question import Deriving, Matching
+from situ.plan.explain import Explanation, explain_query
+
+
+def match(events: Any, query: Query, **options: Any) -> Any:
+    """Every match in a table, once, as a table of the same kind (SEM 5.1)."""
+    return in_process.run(events, Matching(query), options)
+
+
+def situations(events: Any, query: Query, **options: Any) -> Any:
+    """The derived situations themselves, one row each (SEM 5.5)."""
+    return in_process.run(events, Deriving(query), options)
+
+
+class SituationsPush(PushOperator):
+    """A push operator for matches, which can also explain its plan."""
+
+    operator: EventMatches | IntervalMatches
+
+    def __init__(
+        self, query: Query, schema: pa.Schema, *, state: bytes | None = None, **options: Any
+    ) -> None:
+        self.query = query
+        super().__init__(Matching(query), schema, state=state, **options)
+
+    @property
+    def bound(self) -> BoundQuery:
+        """The query and the columns it reads."""
+        return self.operator.asked.bound
+
+    @property
+    def engine(self) -> Engine:
+        """The query compiled."""
+        return self.operator.engine
+
+    def explain(self) -> Explanation:
+        """What was understood of the query, and what its plan has done so far."""
+        return explain_query(self.bound.query).with_actuals(self.engine.actuals())
+
+
+def operator(
+    query: Query, schema: pa.Schema, *, state: bytes | None = None, **options: Any
+) -> SituationsPush:
+    """An operator for rows of this schema, from the start or from saved `state`."""
+    return SituationsPush(query, schema, state=state, **options)

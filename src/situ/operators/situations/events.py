@@ -1,0 +1,235 @@
+"""Situations derived from events: the operators of `situ.match` and `situ.situations`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from situ.carry.contract import Field, Setting, Span, Stepped, Work
+from situ.operators.situations.condensed import CondensedEvents, condense, read_condensed
+from situ.operators.situations.engine import Engine, Input
+from situ.operators.situations.input import in_order, to_input
+from situ.operators.situations.kernels.advance import is_any_late
+from situ.operators.situations.kernels.layout import Runs
+from situ.operators.situations.known import Known
+from situ.operators.situations.purge import next_purge, prune, purge
+from situ.operators.situations.result import FoundMatches, FoundSituations, MatchResults, SituationResults
+from situ.operators.situations.saved import read_known, write_known
+from situ.operators.situations.slices import Slice, read_slice, slices_of
+from situ.rows.kernels.numbers import LONG_AGO, OPEN, UNBOUNDED
+from situ.rows.kernels.order import goes_on
+from situ.rows.needs import Needs
+from situ.rows.order import refuse_ties_with_horizon
+from situ.rows.prepared import Flags, Positions, Prepared
+from situ.rows.schema import refuse_reserved
+from situ.rows.tied import Tied
+from situ.saved.codec import Reader, Writer
+
+if TYPE_CHECKING:
+    from situ.operators.situations.question import AskedSituations
+
+
+class EventOperator:
+    """What matches and situations of events have in common; what is kept is a `Known`."""
+
+    def __init__(self, asked: AskedSituations, schema: pa.Schema, setting: Setting) -> None:
+        self.asked = asked
+        self.schema = schema
+        self.setting = setting
+        self.needs: Needs = asked.needs
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # what is compiled, and what the planner has learnt, stays where it is
+        return type(self), (self.asked, self.schema, self.setting)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The query compiled."""
+        setting, is_match = self.setting, self.asked.kind == "match"
+        return Engine(
+            # situations are kept whatever their age
+            self.asked.bound if is_match else replace(self.asked.bound, within=None),
+            ansi=setting.ansi,
+            forget_after=self.asked.forget_after,
+            join=setting.join,
+            threads=setting.threads,
+            with_count=not is_match,
+        )
+
+    @cached_property
+    def identity(self) -> bytes:
+        """The query, the types of its columns, and options that state depends on."""
+        return self.asked.identity(self.schema)
+
+    def nothing(self, n_slots: int, since: int = int(LONG_AGO)) -> Known:
+        """Partitions never seen before, or forgotten."""
+        return self.engine.nothing_known(n_slots)
+
+    def write(self, writer: Writer, kept: Known) -> None:
+        """Add what is kept to saved state."""
+        write_known(writer, kept, self.engine.aggregates)
+
+    def read(self, reader: Reader, n_slots: int) -> Known:
+        """What `write` wrote of so many partitions."""
+        return read_known(reader, self.engine, n_slots, {field.name: field.type for field in self.schema})
+
+    def describe(self, kept: Known) -> Iterator[Span]:
+        """The situations."""
+        names = self.asked.bound.query.symbol_names
+        entries, slot = kept.entries, np.repeat(np.arange(kept.n_slots), np.diff(kept.offset))
+        for i, symbol in enumerate(entries.symbol.tolist()):
+            end = int(entries.te[i])
+            yield Span(int(slot[i]), names[symbol], int(entries.ts[i]), None if end == OPEN else end)
+
+    def work(self) -> Work:
+        """The plan, and the candidates that all joins have looked at."""
+        return self.engine.work_so_far()
+
+    def next_purge(self, kept: Known) -> Positions:
+        """For each slot the instant that must be complete before something of it can go."""
+        return next_purge(kept, self.engine.spec)
+
+    def condense(self, rows: Prepared, tied: Tied) -> CondensedEvents:
+        """The rows at which something can happen."""
+        return condense(self.engine, to_input(self.engine, self.needs, rows, rows.n_slots, tied))
+
+    def read_condensed(self, reader: Reader) -> CondensedEvents:
+        """What condensed rows have written."""
+        return read_condensed(self.engine, reader)
+
+    def _input(
+        self, kept: Known, rows: Prepared, complete: int | None, tied: Tied
+    ) -> tuple[Input, Flags | None]:
+        """The rows that count in engine order, and which of all are late."""
+        if kept.n_slots == 1 and goes_on(rows.time, kept.horizon, LONG_AGO):
+            return in_order(self.engine, rows), None  # the way of single events
+        is_late = None
+        before = kept.horizon
+        is_known = complete is None and bool((before > LONG_AGO).any())
+        if is_known and is_any_late(rows.time, rows.codes, before, LONG_AGO):
+            horizon = before[rows.codes]
+            is_late = rows.time <= horizon
+            refuse_reserved(rows.time[is_late])  # before everything: neither late nor an instant
+            if self.needs.order == "error":
+                refuse_ties_with_horizon(rows.time[rows.time == horizon], self.needs.time.type)
+            rows = rows.select(~is_late)
+        return to_input(self.engine, self.needs, rows, kept.n_slots, tied), is_late
+
+
+class EventMatches(EventOperator):
+    """Matches, each at the instant it becomes certain (SEM 4.3)."""
+
+    @cached_property
+    def results(self) -> MatchResults:
+        """Makes columns."""
+        asked = self.asked
+        return MatchResults(asked.bound, self.schema, self.engine, self.setting, with_id=asked.match_id)
+
+    @cached_property
+    def output(self) -> Sequence[Field]:
+        """RETURN's columns, or its items where Spark evaluates it; match_time, match_id."""
+        return self.results.output
+
+    def step(self, kept: Known, rows: Prepared, complete: int | None, *, at_end: bool = False) -> Stepped:
+        """The matches that the rows complete."""
+        tied = Tied()
+        given, is_late = self._input(kept, rows, complete, tied)
+        stepped = self._stepped(kept, given, at_end=at_end)
+        return stepped if is_late is None and not tied.n_rows else stepped._replace(late=is_late, tied=tied)
+
+    def _stepped(self, kept: Known, given: Input, *, at_end: bool) -> Stepped:
+        if at_end:
+            return Stepped(kept, (FoundMatches(self.results, self.engine.find(given, kept)),))
+        found, after = self.engine.step(given, kept)
+        return Stepped(after, (FoundMatches(self.results, found),) if found.size else ())
+
+    def prune(self, kept: Known) -> Known:
+        """Without closed situations that the pattern rules out for every match to come."""
+        return prune(kept, self.engine.spec)
+
+    def purge(self, kept: Known, complete: int) -> tuple[Known, Flags]:
+        """What the window still reaches; which partitions are to be forgotten."""
+        return purge(kept, self.engine.spec, complete)
+
+    def step_condensed(self, kept: Known, condensed: CondensedEvents, *, at_end: bool) -> Stepped:
+        """`step` of condensed rows."""
+        return self._stepped(kept, condensed.expanded(self.engine), at_end=at_end)
+
+    @property
+    def is_sliced(self) -> bool:
+        """Whether a window says how far back matches reach."""
+        return bool(self.engine.spec.within != UNBOUNDED)
+
+    def slices(self, condensed: CondensedEvents, wanted: int, least: int) -> Iterator[Slice]:
+        """Slices of about equally much work."""
+        return slices_of(self.engine, condensed, wanted, least)
+
+    def read_slice(self, reader: Reader) -> Slice:
+        """What a slice has written."""
+        return read_slice(self.engine, reader)
+
+    def step_slice(self, one: Slice) -> Sequence[FoundMatches]:
+        """The matches of the slice's own instants."""
+        engine = self.engine
+        given, kept = one.condensed.expanded(engine), one.known(engine)
+        runs, _ = engine.derive(given.rows, kept)
+        matches = engine.match(runs, np.array([one.before]), len(given.rows.time))
+        return [FoundMatches(self.results, engine.values(given, runs, kept, matches))]
+
+
+class EventSituations(EventOperator):
+    """The situations themselves, each when it closes; at the end also those that have not (SEM 5.5)."""
+
+    @cached_property
+    def results(self) -> SituationResults:
+        """Makes columns."""
+        return SituationResults(self.asked.bound, self.schema, self.engine, self.setting)
+
+    @cached_property
+    def output(self) -> Sequence[Field]:
+        """symbol, ts, te, n_events, and aggregates."""
+        return self.results.output
+
+    def step(self, kept: Known, rows: Prepared, complete: int | None, *, at_end: bool = False) -> Stepped:
+        """The situations that the rows close."""
+        tied = Tied()
+        given, is_late = self._input(kept, rows, complete, tied)
+        return self._stepped(kept, given, at_end=at_end)._replace(late=is_late, tied=tied)
+
+    def _stepped(self, kept: Known, given: Input, *, at_end: bool) -> Stepped:
+        engine = self.engine
+        runs, state = engine.derive(given.rows, kept)
+        emitted = [self._closed(symbol, given, runs, kept, at_end) for symbol in range(engine.n_symbols)]
+        if at_end:
+            return Stepped(kept, emitted)
+        after = engine.keep(given, runs, state, kept)
+        return Stepped(after.keep_entries(after.entries.te == OPEN), emitted)  # the others are reported
+
+    def _closed(self, symbol: int, given: Input, runs: Runs, kept: Known, at_end: bool) -> FoundSituations:
+        slot, values = self.engine.situations(given, runs, kept, symbol)
+        if not at_end:
+            over = np.flatnonzero(~values.is_open)
+            slot, values = slot[over], values.take(over)
+        return FoundSituations(self.results, symbol, slot, values)
+
+    def prune(self, kept: Known) -> Known:
+        """Every open situation will be reported."""
+        return kept
+
+    def purge(self, kept: Known, complete: int) -> tuple[Known, Flags]:
+        """Open situations are kept whatever their age; which partitions are to be forgotten."""
+        spec = self.engine.spec
+        if spec.forget_after != UNBOUNDED:
+            # what a forgotten history left open stays open for ever (SEM 8.5): it will not be reported
+            over = kept.horizon < complete - int(spec.forget_after)
+            kept = kept.keep_entries(~np.repeat(over, np.diff(kept.offset)))
+        return purge(kept, spec, complete)
+
+    def step_condensed(self, kept: Known, condensed: CondensedEvents, *, at_end: bool) -> Stepped:
+        """`step` of condensed rows."""
+        return self._stepped(kept, condensed.expanded(self.engine), at_end=at_end)

@@ -1,0 +1,319 @@
+"""Situations that are given as intervals (SEM 6): the operators of `situ.match` and `situ.situations`.
+
+Equal instants are normal, so without a watermark the rows of the largest instant a partition has seen are
+held back until a larger one comes; a row is late only if its instant was processed (SEM 6.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from situ.carry.contract import Field, Setting, Span, Stepped, Work
+from situ.operators.situations.interval_engine import IntervalEngine, IntervalStep, interval_rows
+from situ.operators.situations.intervals import Intervals, concat_intervals, no_intervals
+from situ.operators.situations.kernels.retain import oldest_kept_each
+from situ.operators.situations.purge import later
+from situ.operators.situations.result import FoundMatches, FoundSituations, MatchResults, SituationResults
+from situ.operators.situations.saved import check_intervals
+from situ.rows.kernels.look import ranges
+from situ.rows.kernels.numbers import LONG_AGO, NEVER, OPEN, UNBOUNDED, minus
+from situ.rows.needs import ENDS, IDS, STARTS, Needs
+from situ.rows.prepared import Flags, Positions, Prepared, concat
+from situ.rows.saved import check_rows, read_rows, write_rows
+from situ.saved.checks import require
+from situ.saved.codec import Reader, Writer
+
+if TYPE_CHECKING:
+    from situ.operators.situations.question import AskedSituations
+
+
+class KnownIntervals(NamedTuple):
+    """K partitions: horizons, the intervals kept (sorted by slot), and rows held back (SEM 6.4)."""
+
+    horizon: Positions
+    kept: Intervals
+    held: Prepared  # codes are slots
+    purged: Positions  # of each slot: what began a window before this instant is forgotten
+
+    @property
+    def n_slots(self) -> int:
+        """K."""
+        return len(self.horizon)
+
+    @property
+    def n_entries(self) -> int:
+        """How many intervals are kept."""
+        return len(self.kept.ts)
+
+    @property
+    def n_held(self) -> int:
+        """How many rows are held back."""
+        return self.held.n_rows
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        columns = self.kept.attributes.values()
+        own = sum(array.nbytes for array in self.kept[:5]) + sum(int(column.nbytes) for column in columns)
+        return self.horizon.nbytes + self.purged.nbytes + own + self.held.nbytes
+
+    def select(self, slots: Positions) -> KnownIntervals:
+        """Some of the partitions, in this order."""
+        if len(slots) == self.n_slots and bool((slots == np.arange(len(slots))).all()):
+            return self
+        offset = np.searchsorted(self.kept.slot, np.arange(self.n_slots + 1))
+        positions, own_offset = ranges(offset, slots)
+        kept = self.kept.take(positions)
+        kept = kept._replace(slot=np.repeat(np.arange(len(slots)), np.diff(own_offset))).compacted()
+        number = np.full(self.n_slots, -1)
+        number[slots] = np.arange(len(slots))
+        held = self.held.select(number[self.held.codes] >= 0)
+        held = held._replace(codes=number[held.codes])
+        return KnownIntervals(self.horizon[slots], kept, held, self.purged[slots])
+
+    def cut(self, borders: Positions) -> list[KnownIntervals]:
+        """The partitions between each two borders, group by group."""
+        return [self.select(np.arange(begin, end)) for begin, end in pairwise(borders)]
+
+    def followed_by(self, others: Sequence[KnownIntervals]) -> KnownIntervals:
+        """These partitions, and behind them those of others."""
+        several = [self, *others]
+        shifts = np.cumsum([0, *(one.n_slots for one in several)])
+        moved = [
+            (one.kept._replace(slot=one.kept.slot + shift), one.held._replace(codes=one.held.codes + shift))
+            for one, shift in zip(several, shifts, strict=False)
+        ]
+        return KnownIntervals(
+            np.concatenate([one.horizon for one in several]),
+            concat_intervals([kept for kept, _ in moved]),
+            concat([held for _, held in moved]),
+            np.concatenate([one.purged for one in several]),
+        )
+
+
+class IntervalOperator:
+    """What matches and situations of given intervals have in common; what is kept is a `KnownIntervals`."""
+
+    def __init__(self, asked: AskedSituations, schema: pa.Schema, setting: Setting) -> None:
+        self.asked = asked
+        self.schema = schema
+        self.setting = setting
+        self.needs: Needs = asked.needs
+        self._types = asked.needs.carried(schema)
+        self._own = {name: kind for name, kind in self._types.items() if name not in (STARTS, ENDS, IDS)}
+        self._id_type = self._types.get(IDS)
+        self._within = UNBOUNDED if asked.bound.within is None else asked.bound.within
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.asked, self.schema, self.setting)
+
+    @cached_property
+    def engine(self) -> IntervalEngine:
+        """The query compiled."""
+        setting, is_match = self.setting, self.asked.kind == "match"
+        return IntervalEngine(
+            # situations are kept whatever their age
+            self.asked.bound if is_match else replace(self.asked.bound, within=None),
+            ansi=setting.ansi,
+            join=setting.join,
+            threads=setting.threads,
+            with_count=not is_match,
+        )
+
+    @cached_property
+    def identity(self) -> bytes:
+        """The query, the types of its columns, and options that state depends on."""
+        return self.asked.identity(self.schema)
+
+    def nothing(self, n_slots: int, since: int = int(LONG_AGO)) -> KnownIntervals:
+        """Partitions never seen before, or forgotten at `since`."""
+        held = Prepared.nothing(self.needs.mask_type, self._types)
+        kept = no_intervals(self._own, self._id_type)
+        return KnownIntervals(np.full(n_slots, LONG_AGO), kept, held, np.full(n_slots, since))
+
+    def write(self, writer: Writer, kept: KnownIntervals) -> None:
+        """Add what is kept to saved state."""
+        intervals = kept.kept.compacted()
+        writer.array(kept.horizon)
+        writer.array(kept.purged)
+        for array in intervals[:5]:
+            writer.array(array)
+        ids = [] if intervals.ids is None else [intervals.ids]
+        writer.columns([*ids, *intervals.attributes.values()])
+        write_rows(writer, kept.held)
+
+    def read(self, reader: Reader, n_slots: int) -> KnownIntervals:
+        """What `write` wrote of so many partitions."""
+        horizon, purged = (reader.array(np.int64, (n_slots,)) for _ in range(2))
+        slot = reader.array(np.int64, (None,))
+        ts, te, first = (reader.array(np.int64, (len(slot),)) for _ in range(3))
+        mask = reader.array(np.uint64, (len(slot),))
+        types = [*([] if self._id_type is None else [self._id_type]), *self._own.values()]
+        columns = reader.columns(types, len(slot))
+        ids = columns.pop(0) if self._id_type is not None else None
+        rows = np.arange(len(ts))
+        own = dict(zip(self._own, columns, strict=True))
+        kept = Intervals(slot, ts, te, first, mask, ids, rows, rows, own)
+        check_intervals(kept, n_slots, self.engine.n_symbols)
+        require(bool((slot[1:] >= slot[:-1]).all()), "intervals are out of order")
+        held = read_rows(reader, self.needs, self._types, [])
+        check_rows(held, horizon, self.needs)
+        return KnownIntervals(horizon, kept, held, purged)
+
+    def describe(self, kept: KnownIntervals) -> Iterator[Span]:
+        """The intervals, once for each symbol they are of."""
+        intervals = kept.kept
+        for symbol, name in enumerate(self.asked.bound.query.symbol_names):
+            for i in np.flatnonzero(intervals.mask >> np.uint64(symbol) & np.uint64(1)).tolist():
+                end = int(intervals.te[i])
+                yield Span(int(intervals.slot[i]), name, int(intervals.ts[i]), None if end == OPEN else end)
+
+    def step(
+        self, kept: KnownIntervals, rows: Prepared, complete: int | None, *, at_end: bool = False
+    ) -> Stepped:
+        """What the rows complete that are not held back."""
+        is_late: Flags | None = None
+        if complete is None and not at_end:
+            is_late = rows.time <= kept.horizon[rows.codes]
+            is_late = is_late if is_late.any() else None
+            rows = rows if is_late is None else rows.select(~is_late)
+        held, rows = self._released(kept, rows, complete, at_end)
+        if not rows.n_rows:
+            return Stepped(kept._replace(held=held), (), is_late)
+        before = kept.horizon
+        given = interval_rows(rows)
+        step = self.engine.spread(kept.kept.compacted(), given, kept.n_slots)
+        emitted = self._emitted(step, before, rows.n_rows, at_end)
+        horizon = before.copy()
+        np.maximum.at(horizon, rows.codes, rows.time)
+        after = self._retained(KnownIntervals(horizon, step.intervals, held, kept.purged), horizon)
+        reached = np.maximum(before, np.maximum(kept.purged, LONG_AGO + 1) - 1)
+        forgotten = given.ts < oldest_kept_each(reached, self.engine.spec.within)[given.slot]
+        return Stepped(after, emitted, is_late, int(forgotten.sum()))
+
+    def _released(
+        self, kept: KnownIntervals, rows: Prepared, complete: int | None, at_end: bool
+    ) -> tuple[Prepared, Prepared]:
+        """Rows that are held back, and those that are not: of each partition, before its largest instant."""
+        both = concat([kept.held, rows._replace(keys=[])]) if kept.n_held else rows._replace(keys=[])
+        if at_end:
+            return both.select(np.zeros(both.n_rows, bool)), both
+        if complete is not None:
+            ready = both.time < complete
+        else:
+            latest = np.full(kept.n_slots, LONG_AGO)
+            np.maximum.at(latest, both.codes, both.time)
+            ready = both.time < latest[both.codes]
+        return both.select(~ready), both.select(ready)
+
+    def _emitted(
+        self, step: IntervalStep, before: Positions, n_rows: int, at_end: bool
+    ) -> Sequence[FoundMatches | FoundSituations]:
+        raise NotImplementedError
+
+    def _stays(self, kept: Intervals, is_recent: Flags) -> Flags:
+        """Which intervals can be in a further result, given which the window still reaches."""
+        return is_recent
+
+    def _retained(self, known: KnownIntervals, horizon: Positions) -> KnownIntervals:
+        """Without intervals that can be in no further result."""
+        kept = known.kept
+        is_recent = kept.ts >= oldest_kept_each(horizon, self._within)[kept.slot]
+        wanted = (kept.mask != 0) & self._stays(kept, is_recent)
+        return known._replace(kept=kept.take(np.flatnonzero(wanted)).compacted())
+
+    def work(self) -> Work:
+        """The plan, and the candidates that all joins have looked at."""
+        return self.engine.work_so_far()
+
+    def prune(self, kept: KnownIntervals) -> KnownIntervals:
+        """Given intervals may overlap, so that nothing is known to be ruled out."""
+        return kept
+
+    def purge(self, kept: KnownIntervals, complete: int) -> tuple[KnownIntervals, Flags]:
+        """What is left once instants before `complete` are over; which partitions are to be forgotten."""
+        kept = self._retained(kept, np.maximum(kept.horizon, minus(complete, 1)))
+        kept = kept._replace(purged=np.maximum(kept.purged, complete))
+        busy = np.zeros(kept.n_slots, bool)
+        busy[kept.kept.slot] = True
+        busy[kept.held.codes] = True
+        return kept, ~busy & (kept.horizon < complete)
+
+    def _leaving(self, kept: Intervals) -> Flags:
+        """Which intervals go with the window."""
+        return np.ones(len(kept.ts), bool)
+
+    def next_purge(self, kept: KnownIntervals) -> Positions:
+        """For each slot the instant that must be complete before something of it can go."""
+        oldest = np.full(kept.n_slots, NEVER)
+        if self._within != UNBOUNDED:
+            leaving = self._leaving(kept.kept)
+            np.minimum.at(oldest, kept.kept.slot[leaving], kept.kept.ts[leaving])
+            oldest = later(oldest, int(self._within) + 2)
+        return oldest
+
+
+class IntervalMatches(IntervalOperator):
+    """Matches, each at the instant it becomes certain (SEM 4.3, 6.3)."""
+
+    @cached_property
+    def results(self) -> MatchResults:
+        """Makes columns."""
+        asked = self.asked
+        return MatchResults(asked.bound, self.schema, self.engine, self.setting, with_id=asked.match_id)
+
+    @cached_property
+    def output(self) -> Sequence[Field]:
+        """RETURN's columns, or its items where Spark evaluates it; match_time, match_id."""
+        return self.results.output
+
+    def _emitted(
+        self, step: IntervalStep, before: Positions, n_rows: int, at_end: bool
+    ) -> Sequence[FoundMatches]:
+        matches = self.engine.match(step.runs, before, n_rows)
+        return [FoundMatches(self.results, self.engine.interval_values(step, matches))]
+
+
+class IntervalSituations(IntervalOperator):
+    """The intervals that count, each when its closing row comes; at the end also the open ones (SEM 5.5)."""
+
+    @cached_property
+    def results(self) -> SituationResults:
+        """Makes columns."""
+        return SituationResults(self.asked.bound, self.schema, self.engine, self.setting)
+
+    @cached_property
+    def output(self) -> Sequence[Field]:
+        """symbol, ts, te, n_events, and aggregates."""
+        return self.results.output
+
+    def _emitted(
+        self, step: IntervalStep, before: Positions, n_rows: int, at_end: bool
+    ) -> Sequence[FoundSituations]:
+        return [self._closed(symbol, step, before, at_end) for symbol in range(self.engine.n_symbols)]
+
+    def _closed(self, symbol: int, step: IntervalStep, before: Positions, at_end: bool) -> FoundSituations:
+        slot, column = self.engine.existing(step.runs, symbol)
+        te = step.runs.te[symbol, column]
+        over = (te > before[slot]) & (at_end | (te != OPEN))
+        slot, column = slot[over], column[over]
+        return FoundSituations(
+            self.results, symbol, slot, self.engine.interval_situations(step, symbol, column)
+        )
+
+    def _stays(self, kept: Intervals, is_recent: Flags) -> Flags:
+        # those that are over have been reported, and stay only to refuse rows of the same id (SEM 6.3)
+        refuses = self._id_type is not None and self._within != UNBOUNDED
+        stays: Flags = (kept.te == OPEN) | (is_recent & refuses)
+        return stays
+
+    def _leaving(self, kept: Intervals) -> Flags:
+        is_over: Flags = kept.te != OPEN
+        return is_over

@@ -1,0 +1,58 @@
+"""Prepared rows as the engine takes them: by slot and time, with aggregate states of what they carry."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from situ.aggregate import States
+from situ.operators.situations.engine import Engine, Input
+from situ.operators.situations.kernels.layout import Rows
+from situ.rows.kernels.order import group, move_to_slots
+from situ.rows.needs import Needs
+from situ.rows.order import arrange
+from situ.rows.prepared import Positions, Prepared
+from situ.rows.schema import check_reserved
+from situ.rows.tied import Tied
+
+
+def to_input(
+    engine: Engine, needs: Needs, prepared: Prepared, n_slots: int, tied: Tied | None = None
+) -> Input:
+    """Rows and attribute states in engine order; `tied` takes note of rows left out."""
+    rows, order = _by_slot(needs, prepared, n_slots, tied)
+    attributes = prepared.attributes
+    if order is not None and attributes:
+        taken = pa.array(order)
+        attributes = {name: column.take(taken) for name, column in attributes.items()}
+    check_reserved(rows.time, rows.offset)
+    return Input(rows, attribute_states(engine, attributes, len(rows.time)))
+
+
+def in_order(engine: Engine, prepared: Prepared) -> Input:
+    """`to_input` for rows of a single slot that are in order as they are."""
+    n_rows = prepared.n_rows
+    rows = Rows(prepared.time, prepared.mask, np.array([0, n_rows]))
+    return Input(rows, attribute_states(engine, prepared.attributes, n_rows))
+
+
+def _by_slot(
+    needs: Needs, prepared: Prepared, n_slots: int, tied: Tied | None
+) -> tuple[Rows, Positions | None]:
+    """The rows in engine order, and the order itself if attributes have to follow; None: as they are."""
+    codes, time, mask = prepared.codes, prepared.time, prepared.mask
+    if n_slots > 1:
+        rows = Rows(np.empty_like(time), np.empty_like(mask), np.empty(n_slots + 1, np.int64))
+        if move_to_slots(codes, time, mask, rows.offset, rows.time, rows.mask):
+            return rows, group(codes, n_slots)[0] if prepared.attributes else None
+    order, offset = arrange(prepared, n_slots, needs, tied)
+    if order is None:
+        return Rows(time, mask, offset), None
+    return Rows(time[order], mask[order], offset), order
+
+
+def attribute_states(engine: Engine, columns: dict[str, pa.Array], n_rows: int) -> tuple[States, ...]:
+    """Raw events as aggregate states, one view for each symbol."""
+    if not engine.has_aggregates:
+        return engine.no_states
+    return tuple(spec.rows(columns, n_rows) for spec in engine.aggregates)

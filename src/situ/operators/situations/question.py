@@ -1,0 +1,193 @@
+"""Matches or situations, of events or of given intervals: four operators, made in one place."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from situ.carry.contract import Returned, Setting
+from situ.errors import OptionError, QueryError
+from situ.language.situations.ast import Query
+from situ.language.situations.binder import BoundQuery, bind
+from situ.language.text.nodes import Expression
+from situ.language.text.types import Column, Schema
+from situ.language.text.words import quote
+from situ.operators.situations.events import EventMatches, EventSituations
+from situ.operators.situations.given import IntervalMatches, IntervalSituations
+from situ.operators.situations.identity import fingerprint
+from situ.operators.situations.result import MATCH_ID, MATCH_TIME, aggregates_of
+from situ.options import Options, check_forget_after
+from situ.rows.needs import Condition, Lasting, Needs, Order
+
+_ONLY_EVENTS = ("ties", "forget_after")  # SEM 6.4: equal instants and gaps are normal for intervals
+_ONLY_INTERVALS = ("points",)
+
+
+@dataclass(frozen=True)
+class SituationsQuestion:
+    """What matches and situations have in common as questions."""
+
+    query: Query
+
+    @property
+    def kind(self) -> str:
+        """The public call."""
+        raise NotImplementedError
+
+    @cached_property
+    def name(self) -> str:
+        """From the query's text."""
+        return fingerprint(self.query).hex()[:8]
+
+    @property
+    def time(self) -> str | None:
+        """The first column of ORDER BY."""
+        return self.query.order_by[0] if self.query.order_by else None
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The call and the query's canonical text."""
+        return {"kind": self.kind, "query": str(self.query)}
+
+    def check_options(self, given: Mapping[str, Any]) -> None:
+        """Refuse what only events, or only given intervals, can be asked for."""
+        is_given = self.query.intervals is not None
+        wrong, what = (_ONLY_EVENTS, "given intervals") if is_given else (_ONLY_INTERVALS, "events")
+        for name in wrong:
+            if name in given:
+                raise OptionError(f"option {name} does not apply to {what}", hint="leave it out")
+
+    def check_stream(self) -> None:
+        """Of what has no pattern only open situations are kept."""
+
+    def bind(self, schema: Schema, options: Options) -> AskedSituations:
+        """Resolve the query's names and types."""
+        bound = bind(self.query, schema, time=options.time)
+        return AskedSituations(
+            bound,
+            needs_of(bound, options),
+            self.kind,
+            check_forget_after(options.forget_after, bound.time, bound.within),
+            options.match_id,
+        )
+
+
+class Matching(SituationsQuestion):
+    """`situ.match`."""
+
+    kind = "match"
+
+    def __init__(self, query: Query) -> None:
+        if len(query.symbols) > 1 and not query.constraints:  # SEM 7
+            raise QueryError(
+                "a query of several symbols needs a PATTERN to match", hint="or ask for situ.situations"
+            )
+        super().__init__(query)
+
+    def check_stream(self) -> None:
+        """State must be bounded (SEM 4.6)."""
+        if self.query.within is None:
+            raise QueryError(
+                "a stream needs a window, or its state would grow for ever",
+                hint="say how long a match may take from its first start to its detection: WITHIN 5 minutes",
+            )
+
+
+class Deriving(SituationsQuestion):
+    """`situ.situations`: patterns have no say in it, and followed-by would keep more in state."""
+
+    kind = "situations"
+
+    def __init__(self, query: Query) -> None:
+        super().__init__(replace(query, constraints=()))
+
+
+@dataclass(frozen=True)
+class AskedSituations:
+    """A query bound to the columns of an input."""
+
+    bound: BoundQuery
+    needs: Needs
+    kind: str
+    forget_after: int | None
+    match_id: bool
+
+    @property
+    def returned(self) -> tuple[Returned, ...]:
+        """What users see: RETURN and match_time (SEM 5.1), or the columns of SEM 5.5."""
+        if self.kind == "match":
+            items = [Returned(item.name, item.expression) for item in self.bound.query.returns]
+            ids = [Returned(MATCH_ID, MATCH_ID)] * self.match_id
+            return (*items, Returned(MATCH_TIME, MATCH_TIME), *ids)
+        values = [
+            Returned(f"{function}_{attribute}", f"_value_{i}")
+            for i, (function, attribute) in enumerate(aggregates_of(self.bound))
+        ]
+        return (*(Returned(name, name) for name in ("symbol", "ts", "te", "n_events")), *values)
+
+    def operator(
+        self, schema: pa.Schema, setting: Setting
+    ) -> EventMatches | EventSituations | IntervalMatches | IntervalSituations:
+        """One of four."""
+        if self.needs.lasting is None:
+            return (EventMatches if self.kind == "match" else EventSituations)(self, schema, setting)
+        return (IntervalMatches if self.kind == "match" else IntervalSituations)(self, schema, setting)
+
+    def identity(self, schema: pa.Schema) -> bytes:
+        """What saved state belongs to: the query, the types of the columns it keeps values of, options."""
+        columns = [self.bound.time, *self.bound.partition, *self.bound.attributes, *self.bound.ties]
+        types = "|".join(f"{column.name}:{schema.field(column.name).type}" for column in columns)
+        widens = self.needs.lasting is not None and self.needs.lasting.widen
+        options = f"|{self.kind} {self.forget_after} {widens}"
+        text = fingerprint(self.bound.query) + types.encode() + options.encode()
+        return hashlib.blake2b(text, digest_size=16).digest()
+
+
+def needs_of(bound: BoundQuery, options: Options) -> Needs:
+    """What a bound query needs of rows."""
+    query = bound.query
+    lasting = None
+    order: Order = "error" if options.ties == "error" else "last"
+    if query.intervals is not None:
+        end = _column(bound, query.intervals.ending)
+        ids = None if query.intervals.id_by is None else _column(bound, query.intervals.id_by)
+        lasting, order = Lasting(end, ids, options.points == "widen"), "all"
+    return Needs(
+        time=bound.time,
+        partition=bound.partition,
+        ties=bound.ties,
+        attributes=bound.attributes,
+        conditions=tuple(
+            Condition(f"the condition of {symbol.name}", expression)
+            for symbol, expression in zip(query.symbols, conditions_of(query), strict=True)
+        ),
+        where=query.where,
+        order=order,
+        lasting=lasting,
+        only_where_true=lasting is None,
+        window=bound.within,
+    )
+
+
+def conditions_of(query: Query) -> list[Expression]:
+    """The condition of each symbol; SYMBOL BY is a comparison with the symbol's name."""
+    found = []
+    for symbol in query.symbols:
+        if symbol.condition is not None:
+            found.append(symbol.condition)
+            continue
+        kind = None if query.intervals is None else query.intervals.symbol_by
+        assert kind is not None  # only SYMBOL BY leaves a symbol without a condition
+        name = symbol.name.replace("\\", "\\\\").replace("'", "\\'")
+        found.append(Expression(f"{quote(kind)} = '{name}'", (kind,)))
+    return found
+
+
+def _column(bound: BoundQuery, name: str) -> Column:
+    """A column in the schema's spelling."""
+    return next(column for column in bound.schema if column.name.lower() == name.lower())

@@ -1,0 +1,88 @@
+"""Rows by slot and time, one for each instant or all of them (SEM 1.3)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from situ.errors import DataError
+from situ.rows.kernels.order import ascends, ascends_as_is, group, last_of_each_instant
+from situ.rows.keys import Codes, shown
+from situ.rows.needs import Needs
+from situ.rows.prepared import Positions, Prepared
+from situ.rows.schema import time_text
+from situ.rows.tied import MOST_INSTANTS, Instant, Tied, refused
+
+_ONE_ROW = np.array([0, 1])
+
+
+def arrange(
+    rows: Prepared, n_slots: int, needs: Needs, tied: Tied | None = None
+) -> tuple[Positions | None, Positions]:
+    """Row order by slot and time, and the slots' offsets; None: as it is.
+
+    What becomes of rows of one instant is `needs.order`. `tied` takes note of rows that are left out.
+    """
+    time, codes = rows.time, rows.codes
+    if len(time) == 1 and n_slots == 1:
+        return None, _ONE_ROW
+    if n_slots == 1 and ascends_as_is(time) == 0:
+        return None, np.array([0, len(time)])
+    order, offset = group(codes, n_slots)
+    state = ascends(time, order, offset)
+    if state == 2 or (state == 1 and rows.ties):
+        order = np.lexsort((*reversed([_rank(column) for column in rows.ties]), time, codes))
+        state = ascends(time, order, offset)
+    if state == 1 and needs.order != "all":
+        n_rows = len(order)
+        order, offset, shown_rows = last_of_each_instant(time, order, offset, MOST_INSTANTS)
+        instants = [_instant(rows, codes, row) for row in shown_rows.tolist()]
+        if needs.order == "error":
+            raise _ties_error(instants[0], needs.time.type)
+        if tied is not None:
+            tied.note(n_rows - len(order), instants)
+    return order, offset
+
+
+def _instant(rows: Prepared, codes: Codes, row: int) -> Instant:
+    code = int(codes[row])
+    return Instant(int(rows.time[row]), tuple(shown(values[code]) for values in rows.keys), code)
+
+
+def _rank(column: pa.Array) -> npt.NDArray[np.int64]:
+    """Numbers in Spark's ascending order: nulls first, NaN last."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_floating(column.type):
+        valid = np.asarray(column.is_valid())
+        values = np.asarray(column.fill_null(0.0))
+        return np.where(valid, np.unique(values, return_inverse=True)[1], -1)
+    try:
+        ranks = pc.rank(column, sort_keys=[("", "ascending", "at_start")], tiebreaker="dense")
+    except pa.ArrowNotImplementedError as error:
+        raise DataError(
+            f"cannot order rows of equal time by a column of type {column.type}",
+            hint="name one of its fields, or a string or number made from it, in ORDER BY",
+        ) from error
+    return np.asarray(ranks).astype(np.int64)
+
+
+def _ties_error(found: Instant, time_type: str) -> DataError:
+    where = f" in partition {found.key}" if found.key else ""
+    return refused(
+        f"two rows share the time {time_text(found.ticks, time_type)}{where}",
+        "did you forget a column in PARTITION BY? Else name one after the time in ORDER BY, by whose order "
+        "the last row is chosen, and leave ties at its default",
+    )
+
+
+def refuse_ties_with_horizon(times: Positions, time_type: str) -> None:
+    """Without a watermark a row of an instant that was processed comes too late to be told apart."""
+    if len(times):
+        raise DataError(
+            f"a row shares the time {time_text(int(times[0]), time_type)} with one already processed, "
+            'and ties="error" was asked for',
+            hint="give it a watermark, so that an instant is processed when it is complete",
+        )

@@ -1,0 +1,204 @@
+"""From a table to rows, as an operator's needs say; conditions are evaluated here, or were by Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from situ.errors import DataError, OptionError
+from situ.expressions import compile_expression
+from situ.rows.columns import Columns, add_where_true, mask_of, truths
+from situ.rows.kernels.numbers import LONG_AGO, OPEN
+from situ.rows.keys import encode, shown
+from situ.rows.needs import ENDS, IDS, STARTS, Lasting, Needs
+from situ.rows.prepared import Positions, Prepared
+from situ.rows.schema import latest_of, refuse_reserved, ticks_reader, to_ticks
+from situ.rows.small import BatchReader, Mask, Predicate
+
+MASK = "_mask"  # the column that conditions travel in, where Spark has evaluated them
+
+
+class TableReader:
+    """Makes rows of Arrow tables of one schema."""
+
+    def __init__(
+        self,
+        needs: Needs,
+        schema: pa.Schema,
+        *,
+        ansi: bool = True,
+        time_zone: str = "UTC",
+        on_bad_rows: str = "error",
+    ) -> None:
+        self.needs = needs
+        self.n_bad_rows = 0
+        self._drops = on_bad_rows == "drop"
+        self._where = None
+        if needs.where is not None:
+            self._where = compile_expression(needs.where, schema, ansi=ansi, time_zone=time_zone)
+        self.predicates = predicates_of(needs, schema, ansi=ansi, time_zone=time_zone)
+        self._positions = {name: at for at, name in enumerate(schema.names)}
+        self._to_ticks = ticks_reader(schema.field(needs.time.name).type, needs.time.name)
+        self._at_once = BatchReader(schema, needs.time.name, self.predicates, needs.mask_type)
+        self._is_all_read = not (
+            self._at_once.others or needs.partition or needs.attributes or needs.ties or needs.lasting
+        )
+
+    def __call__(self, table: pa.Table | pa.RecordBatch) -> Prepared:
+        """Rows that are events, in input order."""
+        needs = self.needs
+        table = self._chosen(table)
+        at_once = self._at_once(table)
+        if at_once is not None:
+            time, mask = at_once
+            if self._is_all_read:
+                return Prepared(*encode([], len(time)), time, mask, {}, [])
+            columns = Columns(table, self._positions)
+            add_where_true(mask, self._at_once.others, columns)
+        else:
+            columns = self._timed(table)
+            time = self._to_ticks(columns[needs.time.name])
+            mask = mask_of(self.predicates, columns, needs.mask_type)
+        return assembled(needs, columns, time, mask)
+
+    def latest(self, table: pa.Table | pa.RecordBatch, of_events: int) -> int:
+        """The largest instant of a table's rows, those included that WHERE removes (SEM 8.1)."""
+        if self._where is None:
+            return of_events
+        return latest_of(instants_of(self.needs, Columns(table, self._positions)))
+
+    def events(self, table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
+        """The events among rows that were read, and whose bad rows were counted, before (SEM 1.2, 1.4)."""
+        chosen = self._chosen(table)
+        time = Columns(chosen, self._positions)[self.needs.time.name]
+        return chosen.filter(pc.is_valid(time)) if time.null_count else chosen
+
+    def _chosen(self, table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
+        """What WHERE leaves."""
+        if self._where is None:
+            return table
+        keep = truths(self._where(Columns(table, self._positions), table.num_rows)).view(bool)
+        return table.filter(pa.array(keep))
+
+    def _timed(self, table: pa.Table | pa.RecordBatch) -> Columns:
+        """The columns of rows with a time; others are refused, or dropped and counted."""
+        columns = Columns(table, self._positions)
+        time = columns[self.needs.time.name]
+        if not time.null_count:
+            return columns
+        if not self._drops:
+            raise bad_times(table, self.needs, time)
+        self.n_bad_rows += time.null_count
+        return Columns(table.filter(pc.is_valid(time)), self._positions)
+
+
+def predicates_of(needs: Needs, schema: pa.Schema, *, ansi: bool, time_zone: str) -> list[Predicate]:
+    """Each condition once, with the bits it sets."""
+    bits: dict[str, int] = {}
+    expressions = {}
+    for i, condition in enumerate(needs.conditions):
+        bits[condition.expression.sql] = bits.get(condition.expression.sql, 0) | 1 << i
+        expressions[condition.expression.sql] = condition.expression
+    return [
+        (compile_expression(expressions[sql], schema, ansi=ansi, time_zone=time_zone), own)
+        for sql, own in bits.items()
+    ]
+
+
+def read_travelling(needs: Needs, table: pa.Table | pa.RecordBatch) -> Prepared:
+    """Rows of `needs.columns` and, behind them, the mask: as Spark hands them over. Keys are coded within."""
+    names = [column.name for column in needs.columns]
+    own = table.select(range(len(names) + 1)).rename_columns([*names, MASK])
+    columns = Columns(own)
+    time = columns[needs.time.name]
+    if time.null_count:
+        raise bad_times(own.select(names), needs, time, " of this piece of the data")
+    mask = _unsigned(columns[MASK], needs.mask_type)
+    return assembled(needs, columns, to_ticks(time, needs.time.name), mask)
+
+
+def _unsigned(mask: pa.Array, mask_type: npt.DTypeLike) -> Mask:
+    signed = mask.to_numpy(zero_copy_only=False)
+    unsigned: Mask = signed.view(np.dtype(f"u{signed.dtype.itemsize}"))
+    return unsigned.astype(mask_type, copy=False)
+
+
+def assembled(needs: Needs, columns: Columns, time: Positions, mask: Mask) -> Prepared:
+    """Rows from the columns of a table, whose times and masks are known."""
+    carried: dict[str, pa.Array] = {}
+    if needs.lasting is not None:
+        refuse_reserved(time)
+        ends = _ends(needs.lasting, columns[needs.lasting.end.name], time)
+        carried = {STARTS: pa.array(time), ENDS: pa.array(ends)}
+        if needs.lasting.id is not None:
+            carried[IDS] = columns[needs.lasting.id.name]
+        time = np.where(ends == OPEN, time, ends)  # SEM 6.3
+    codes, keys = encode([columns[column.name] for column in needs.partition], columns.n_rows)
+    carried |= {column.name: columns[column.name] for column in needs.attributes}
+    return Prepared(codes, keys, time, mask, carried, [columns[column.name] for column in needs.ties])
+
+
+def _ends(lasting: Lasting, column: pa.Array, starts: Positions) -> Positions:
+    is_open = np.asarray(column.is_null())
+    ends = np.full(len(starts), OPEN)
+    ends[~is_open] = to_ticks(column.drop_null(), lasting.end.name)
+    if lasting.widen:
+        _check_widened(column.type)
+        ends = np.where(ends == starts, starts + 1, ends)
+    refuse_reserved(ends[~is_open])
+    wrong = np.flatnonzero(ends <= starts)
+    if len(wrong):
+        first = wrong[0]
+        point = ends[first] == starts[first]
+        raise DataError(
+            f"{len(wrong)} intervals do not end after they start, for example "
+            f"[{int(starts[first])}, {int(ends[first])})",
+            hint='points="widen" reads ts = te as [ts, ts + 1)'
+            if point
+            else "leave them out with WHERE, or mend them",
+        )
+    return ends
+
+
+def _check_widened(kind: pa.DataType) -> None:
+    """[ts, ts + 1) must be something the column can show."""
+    if pa.types.is_date(kind) or (pa.types.is_timestamp(kind) and kind.unit in ("s", "ms")):
+        raise OptionError(
+            f'points="widen" makes intervals of one microsecond, which a {kind} column cannot hold',
+            hint="cast the start and end columns to microsecond timestamps first",
+        )
+
+
+def instants_of(needs: Needs, columns: Mapping[str, pa.Array]) -> Positions:
+    """A row's instant, also of rows that are no events: its time, of one that lasts its end if there is one.
+
+    LONG_AGO where there is no time.
+    """
+    starts = columns[needs.time.name]
+    instants = np.full(len(starts), LONG_AGO)
+    has_start = np.asarray(starts.is_valid())
+    instants[has_start] = to_ticks(starts.drop_null(), needs.time.name, rounded=True)
+    if needs.lasting is not None:
+        ends = columns[needs.lasting.end.name]
+        both = has_start & np.asarray(ends.is_valid())
+        te = to_ticks(ends.filter(pa.array(both)), needs.lasting.end.name, rounded=True)
+        if needs.lasting.widen:
+            te = np.where((te == instants[both]) & (te < OPEN), te + 1, te)
+        instants[both] = te
+    return instants
+
+
+def bad_times(table: pa.Table | pa.RecordBatch, needs: Needs, time: pa.Array, where: str = "") -> DataError:
+    """What to say of rows without a time (SEM 1.4)."""
+    n_bad = time.null_count
+    first = table.filter(pc.is_null(time)).slice(0, 1)
+    example = {name: shown(first.column(i)[0]) for i, name in enumerate(first.schema.names)}
+    return DataError(
+        f"time column {needs.time.name} is null in {n_bad} row{'s' if n_bad > 1 else ''}{where}, "
+        f"for example {example}",
+        hint='remove them with WHERE, or drop and count them with on_bad_rows="drop"',
+    )
