@@ -1,0 +1,1 @@
+"""Several questions in one pass over the rows: an operator of operators."""
