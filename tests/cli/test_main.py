@@ -12,6 +12,7 @@ from situ import cli
 from situ._version import __version__
 from situ.cli.common import instant, positive
 from situ.errors import DataError, OptionError, QueryError
+from situ.plan.stages import STAGES
 from situ.sources import synthetic_table
 
 QUERY = "FROM s ORDER BY t DEFINE A AS a, B AS b PATTERN A overlaps B WITHIN 10"
@@ -82,6 +83,73 @@ def test_explain_takes_text_a_file_and_stdin(
 def test_explain_of_a_wrong_query_points_at_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["explain", QUERY.replace("overlaps", "overlapz")]) == 2
     assert "^" in capsys.readouterr().err
+
+
+def test_stages_take_text_a_file_and_stdin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "overlap.situ"
+    file.write_text(QUERY)
+    answers = []
+    for argument in (QUERY, str(file), "-"):
+        with file.open() as stdin:
+            monkeypatch.setattr("sys.stdin", stdin)
+            assert cli.main(["explain", "--stages", argument]) == 0
+        answers.append(capsys.readouterr().out)
+    assert answers[0] == answers[1] == answers[2]
+    without_table = [stage.name for stage in STAGES if not stage.needs_table]
+    assert headings(answers[0]) == without_table
+    assert "    A overlaps B  B overlapped-by A\n" in answers[0]
+
+
+def headings(out: str) -> list[str]:
+    return [line.partition(". ")[2] for line in out.splitlines() if line[:1].isdigit()]
+
+
+def test_stages_of_a_wrong_query_end_where_it_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = QUERY.replace("overlaps", "overlapz")
+    assert cli.main(["explain", wrong]) == 2
+    usual = capsys.readouterr().err
+    assert cli.main(["explain", "--stages", wrong]) == 2
+    captured = capsys.readouterr()
+    assert captured.err == usual
+    assert headings(captured.out) == ["text", "tokens", "clauses", "parts"]
+    assert captured.out.endswith("by read_clauses in situ.language.situations.parser\n\n")
+    assert cli.main(["explain", "--stages", "nowhere.situ"]) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_stages_with_input_are_bound_to_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "events.parquet")
+    pq.write_table(synthetic_table(["a", "b"], 10, seed=1), file)
+    query = QUERY.replace("ORDER BY t ", "ORDER BY ts ").replace("10", "10 seconds")
+    assert cli.main(["explain", "--stages", query, file, "--in-process"]) == 0
+    out = capsys.readouterr().out
+    assert headings(out) == [stage.name for stage in STAGES]
+    assert "    WITHIN 10 seconds  10,000,000\n" in out
+
+    for wrong in (query.replace("ORDER BY ts", "ORDER BY tz"), query.replace("seconds", "")):
+        assert cli.main(["explain", wrong, file, "--in-process"]) == 2
+        usual = capsys.readouterr().err
+        assert cli.main(["explain", "--stages", wrong, file, "--in-process"]) == 2
+        captured = capsys.readouterr()
+        assert captured.err == usual
+        assert headings(captured.out)[-1] == "bound query"
+    assert cli.main(["explain", "--stages", query, "nowhere.csv", "--in-process"]) == 2
+    assert "there is no file or folder nowhere.csv" in capsys.readouterr().err
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_stages_with_input_on_spark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "events.parquet")
+    pq.write_table(synthetic_table(["a", "b"], 10, seed=1), file)
+    query = QUERY.replace("ORDER BY t ", "ORDER BY ts ").replace("10", "10 seconds")
+    answers = []
+    for options in ([], ["--in-process"]):
+        assert cli.main(["explain", "--stages", query, file, *options]) == 0
+        answers.append(capsys.readouterr().out)
+    assert answers[0] == answers[1]
 
 
 def test_explain_of_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:

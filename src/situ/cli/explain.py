@@ -1,12 +1,14 @@
 """Show what situ understood of a query: symbols, constraints, when each becomes certain, the plan.
 
-With INPUT the query is also run on it, and what the run did stands beside the estimates."""
+With INPUT the query is also run on it, and what the run did stands beside the estimates. With --stages
+it is not run: what happens to it from its text to a plan is shown instead."""
 
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from situ.cli.common import OK
+from situ.cli.common import OK, read_query
 from situ.cli.inputs import (
     add_query_and_input,
     parsed_query,
@@ -16,21 +18,33 @@ from situ.cli.inputs import (
 )
 from situ.cli.progress import watching
 
+if TYPE_CHECKING:
+    from situ.language.situations.ast import Query
+    from situ.language.situations.binder import BoundQuery
+
 EXAMPLES = """\
   situ explain drivers.situ
   situ explain "FROM cars PARTITION BY car_id DEFINE A AS accel > 3, B AS speed > 31 PATTERN A overlaps B"
   situ explain drivers.situ cars/
+  situ explain --stages drivers.situ
   cat drivers.situ | situ explain -"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `situ explain`."""
     add_query_and_input(parser)
+    parser.add_argument(
+        "--stages",
+        action="store_true",
+        help="show each stage from text to plan, and who makes it; with INPUT also its columns and ticks",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the explanation of the query."""
     put_inputs_together(args, required=False)
+    if args.stages:
+        return _stages(args)
     query = parsed_query(args)
     if not args.inputs:
         print(query.explain())
@@ -42,3 +56,27 @@ def run(args: argparse.Namespace) -> int:
         explained = explain(rows, query, **run_options(args))
     print(explained)
     return OK
+
+
+def _stages(args: argparse.Namespace) -> int:
+    from situ.plan.stages import told
+
+    def binding(query: Query) -> BoundQuery:
+        return _bound(args, query)
+
+    for line in told(read_query(args), binding if args.inputs else None):
+        print(line)
+    return OK
+
+
+def _bound(args: argparse.Namespace, query: Query) -> BoundQuery:
+    """The query bound to the INPUT by the functions that a run on it uses."""
+    rows = read_input(args, query)
+    if args.in_process:
+        from situ.rows.tables import bind_table, to_arrow
+
+        return bind_table(query, rows, to_arrow(rows), args.time)
+    from situ.language.situations.binder import bind
+    from situ.spark.select.project import schema_of
+
+    return bind(query, schema_of(rows), time=args.time)

@@ -6,23 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from situ.algebra.certainty import (
-    Admissible,
-    Trigger,
-    describe_certainty,
-    pair_triggers,
-    trigger_endpoints,
-)
+from situ.algebra.certainty import Admissible, Trigger, describe_certainty, pair_triggers
 from situ.algebra.network import Reduced
-from situ.algebra.relations import ALL, names_of
+from situ.algebra.relations import names_of
 from situ.language.situations.ast import Query, Symbol
 from situ.language.situations.define import length_if_boolean
 from situ.language.text.nodes import Duration
 from situ.plan.cost import Floats
-from situ.plan.pattern import reduce_pattern, relation_matrix
-from situ.plan.plan import Plan, Planner
+from situ.plan.pattern import initial_plan, reduce_pattern, relation_matrix, triggers_of
+from situ.plan.plan import Plan
 from situ.plan.render import Section, Table, to_html, to_rich, to_text
 
 if TYPE_CHECKING:
@@ -71,11 +63,11 @@ class Explanation:
     @property
     def sections(self) -> tuple[Section, ...]:
         """The parts in reading order; empty ones are left out."""
-        parts = [_query_section(self.query), _symbols_section(self.query)]
+        parts = [_query_section(self.query), symbols_section(self.query)]
         if self.query.constraints:
             parts += [_constraints_section(self), *_inferred_sections(self)]
         if self.plan is not None:
-            parts += [_triggers_section(self), _plan_section(self.query, self.plan)]
+            parts += [_triggers_section(self), plan_section(self.query, self.plan)]
         if self.actuals is not None:
             parts += _actual_sections(self, self.actuals)
         if self.notes:
@@ -103,9 +95,7 @@ class Explanation:
 def explain_query(query: Query) -> Explanation:
     """What was understood of `query`, and how it would be joined before anything is known of the data."""
     written, reduced = relation_matrix(query), reduce_pattern(query)
-    is_pattern = bool(query.constraints) or len(query.symbols) == 1
-    triggers = trigger_endpoints(written, admissible=query.admissible, final=query.emit == "FINAL")
-    plan = Planner(np.where(written == ALL, ALL, reduced.matrix)).plan if is_pattern else None
+    triggers, plan = triggers_of(query, written), initial_plan(query, written, reduced)
     return Explanation(query, reduced, triggers, plan)
 
 
@@ -124,7 +114,7 @@ def _unsettled(symbol: Symbol) -> list[str]:
     column = condition.split()[-1]
     return [
         f"Should {column} be a boolean column, its BETWEEN is a length, because a boolean has no order: "
-        f"then {symbol.name} goes on while {condition}, and lasts {_lasting(low, high)}."
+        f"then {symbol.name} goes on while {condition}, and lasts {lasting(low, high)}."
     ]
 
 
@@ -186,11 +176,12 @@ def _source_line(query: Query) -> str:
     return line + "."
 
 
-def _symbols_section(query: Query) -> Section:
+def symbols_section(query: Query) -> Section:
+    """Of every symbol: its condition, its bounds, and from when on a situation of it can be used."""
     rows = []
     for symbol, admissible in zip(query.symbols, query.admissible, strict=True):
-        lasting = _lasting(symbol.at_least, symbol.at_most)
-        rows.append((symbol.name, _condition(query, symbol), lasting, _usable(query, admissible)))
+        bounds = lasting(symbol.at_least, symbol.at_most)
+        rows.append((symbol.name, _condition(query, symbol), bounds, _usable(query, admissible)))
     condition = "goes on while" if query.intervals is None else "are rows with"
     return Section("Symbols", (), Table(("symbol", condition, "lasts", "can be used"), tuple(rows)))
 
@@ -202,7 +193,8 @@ def _condition(query: Query, symbol: Symbol) -> str:
     return f"{query.intervals.symbol_by} = '{symbol.name}'"
 
 
-def _lasting(at_least: Duration | None, at_most: Duration | None) -> str:
+def lasting(at_least: Duration | None, at_most: Duration | None) -> str:
+    """The bounds on a length in words; `any time` where there are none."""
     if at_least is not None and at_most is not None:
         return f"{describe_duration(at_least)} to {describe_duration(at_most)}"
     if at_least is not None:
@@ -220,7 +212,8 @@ def _usable(query: Query, admissible: Admissible) -> str:
     }[admissible]
 
 
-def _relation_text(names: tuple[str, ...], bits: int, left: int, right: int) -> str:
+def relation_text(names: tuple[str, ...], bits: int, left: int, right: int) -> str:
+    """Two symbols, given by number, and what holds between them: `A meets; overlaps B`."""
     return f"{names[left]} {'; '.join(names_of(bits))} {names[right]}"
 
 
@@ -235,11 +228,11 @@ def _constraints_section(explanation: Explanation) -> Section:
         kinds = query.admissible[left], query.admissible[right]
         rows.append(
             (
-                _relation_text(names, bits, left, right),
+                relation_text(names, bits, left, right),
                 ", ".join(names_of(gone)) or "nothing",
                 _certainty(bits, kinds),
                 " or ".join(
-                    _instants((query.symbols[left], query.symbols[right]), pair_triggers(bits, *kinds))
+                    instants((query.symbols[left], query.symbols[right]), pair_triggers(bits, *kinds))
                 ),
             )
         )
@@ -259,7 +252,7 @@ def _constrained_pairs(query: Query) -> list[tuple[int, int]]:
     return [(position[constraint.left], position[constraint.right]) for constraint in query.constraints]
 
 
-def _instants(symbols: Sequence[Symbol], triggers: Sequence[Trigger]) -> list[str]:
+def instants(symbols: Sequence[Symbol], triggers: Sequence[Trigger]) -> list[str]:
     """The instants that triggers mark, by name."""
     found = []
     for symbol, trigger in zip(symbols, triggers, strict=True):
@@ -274,16 +267,17 @@ def _awaited(symbol: Symbol) -> str:
 
 def _inferred_sections(explanation: Explanation) -> list[Section]:
     names = explanation.query.symbol_names
-    lines = [_relation_text(names, bits, left, right) for left, right, bits in explanation.reduced.inferred]
+    lines = [relation_text(names, bits, left, right) for left, right, bits in explanation.reduced.inferred]
     return [Section("What follows from them", tuple(lines))] if lines else []
 
 
 def _triggers_section(explanation: Explanation) -> Section:
-    found = _instants(explanation.query.symbols, explanation.triggers)
+    found = instants(explanation.query.symbols, explanation.triggers)
     return Section("What can complete a match", (", ".join(found) + ".",))
 
 
-def _plan_section(query: Query, plan: Plan) -> Section:
+def plan_section(query: Query, plan: Plan) -> Section:
+    """The order in which a whole batch is joined, with what each step is expected to have."""
     names = query.symbol_names
     rows = []
     for depth, symbol in enumerate(plan.full):
@@ -321,7 +315,7 @@ def _actual_sections(explanation: Explanation, actuals: Actuals) -> list[Section
         lines.append(f"Plan changes: {actuals.n_plan_changes}.")
     sections = [Section("What the run did", tuple(lines), _pairs_table(explanation, actuals))]
     if actuals.plan is not None:
-        last = _plan_section(query, actuals.plan)
+        last = plan_section(query, actuals.plan)
         sections.append(replace(last, title="Plan at the end"))
     return sections
 
@@ -336,7 +330,7 @@ def _pairs_table(explanation: Explanation, actuals: Actuals) -> Table | None:
         passed = float(actuals.survivors[left, right] + actuals.survivors[right, left])
         rows.append(
             (
-                _relation_text(names, int(matrix[left, right]), left, right),
+                relation_text(names, int(matrix[left, right]), left, right),
                 _number(seen),
                 _number(passed),
                 f"{passed / seen:.3g}" if seen else "not looked at",

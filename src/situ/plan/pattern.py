@@ -1,13 +1,15 @@
-"""A query's pattern as numbers: the relation matrix, written and reduced."""
+"""A query's pattern as numbers: the relation matrix, written and reduced, and what is made of it at first."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from situ.algebra.certainty import Trigger, trigger_endpoints
 from situ.algebra.composition import IntArray
 from situ.algebra.network import Network, Reduced
 from situ.algebra.relations import ALL, EQUALS, converse
 from situ.language.situations.ast import Query
+from situ.plan.plan import Plan, Planner
 
 
 def relation_matrix(query: Query) -> IntArray:
@@ -29,3 +31,18 @@ def reduce_pattern(query: Query) -> Reduced:
     for constraint in query.constraints:
         network.constrain(position[constraint.left], position[constraint.right], constraint.relations)
     return network.propagate()
+
+
+def triggers_of(query: Query, written: IntArray) -> tuple[Trigger, ...]:
+    """Per symbol, which of its instants can complete a match; `written` is the relation matrix."""
+    return trigger_endpoints(written, admissible=query.admissible, final=query.emit == "FINAL")
+
+
+def initial_plan(query: Query, written: IntArray, reduced: Reduced) -> Plan | None:
+    """The plan before anything is known of the data; None where there is no pattern to match.
+
+    Pairs that the query does not relate stay free, whatever follows for them: a join compares what is asked.
+    """
+    if not query.constraints and len(query.symbols) > 1:
+        return None
+    return Planner(np.where(written == ALL, ALL, reduced.matrix)).plan

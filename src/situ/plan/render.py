@@ -47,11 +47,12 @@ def _section_lines(section: Section) -> list[str]:
             line, _LINE_WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
         )
     if section.table is not None:
-        lines += [f"  {line}" for line in _table_lines(section.table)]
+        lines += [f"  {line}" for line in table_lines(section.table)]
     return lines
 
 
-def _table_lines(table: Table) -> list[str]:
+def table_lines(table: Table) -> list[str]:
+    """A table as plain text, a line under its column names."""
     rows = [tuple(_cell_lines(cell) for cell in row) for row in table.rows]
     header = tuple([name] for name in table.columns)
     widths = [max(len(line) for row in (header, *rows) for line in row[i]) for i in range(len(table.columns))]

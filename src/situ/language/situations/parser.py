@@ -29,8 +29,12 @@ def query(text: str) -> Query:
     DEFINE A AS speed > 70 AT LEAST 5 seconds
     """
     source = Source.of(check_text(text))
-    clauses = split_clauses(source)
-    draft = _from(source, clauses["FROM"], clauses)
+    return assemble(read_clauses(source, split_clauses(source)))
+
+
+def read_clauses(source: Source, clauses: dict[str, Clause]) -> Draft:
+    """Look inside each clause; whether the clauses fit each other is for `assemble` to say."""
+    draft = _from(source, clauses["FROM"])
     if "WHERE" in clauses:
         draft.where = _where(source, clauses["WHERE"], draft.scope)
         draft.where_written = Phrase(source, clauses["WHERE"].tokens)
@@ -49,10 +53,10 @@ def query(text: str) -> Query:
         draft.emit = _emit(source, clauses["EMIT"])
     if "RETURN" in clauses:
         draft.returns = return_texts(source, clauses["RETURN"])
-    return assemble(draft)
+    return draft
 
 
-def _from(source: Source, clause: Clause, clauses: dict[str, Clause]) -> Draft:
+def _from(source: Source, clause: Clause) -> Draft:
     tokens = clause.tokens
     if not tokens:
         raise source.error(QuerySyntaxError, "the name of the events is missing after FROM", clause.keyword)
