@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from situ.carry.contract import Emitted, Operator, Question, Splits, emitted_schema, tables_of
 from situ.carry.push import reader_of, setting_of
-from situ.carry.trace import Trace
+from situ.carry.trace import traced
 from situ.options import Options, read_options
 from situ.rows.plain import refuse_types
 from situ.rows.schema import spark_schema
@@ -37,11 +37,7 @@ def run(events: Any, question: Question, given: dict[str, Any]) -> Any:
     read_table = reader_of(asked.needs, table.schema, options)
     rows = read_table(table)
     kept = operator.nothing(rows.n_slots)
-    trace = Trace.if_asked_for("in process")
-    if trace is None:
-        stepped = operator.step(kept, rows, None, at_end=True)
-    else:
-        stepped = trace.step(operator, kept, rows, None, at_end=True)
+    stepped = traced(operator, "in process")(kept, rows, None, at_end=True)
     if stepped.tied is not None and stepped.tied.n_rows and options.ties != "last":
         found = ties_in_table(asked.needs, stepped.tied, read_table.events(table), rows.time, rows.codes)
         if options.ties == "error":

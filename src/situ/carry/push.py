@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from situ.carry.contract import Kept, Question, Setting, emitted_schema
+from situ.carry.contract import Emitted, Kept, Question, Setting, emitted_schema
 from situ.carry.describe import drawn
 from situ.carry.store import SLOT_0, Store
 from situ.carry.trace import Trace
@@ -349,18 +349,22 @@ class PushOperator:
     ) -> pa.Table:
         """Step these partitions; the rows' codes are positions in `slots`. `table` is what they came in."""
         kept = self._store.read(slots)
-        if self._trace is None:
-            stepped = self.operator.step(kept, rows, complete)
-        else:
-            stepped = self._trace.step(self.operator, kept, rows, complete)
+        step = self.operator.step if self._trace is None else self._trace.of(self.operator)
+        stepped = step(kept, rows, complete)
         if stepped.late is not None:
             self._note_late(rows, stepped.late, table, None)
         if stepped.tied is not None and stepped.tied.n_rows:
             self._note_tied(stepped.tied, slots)
         self.forgotten += stepped.n_ignored
         self._store.write(slots, self._pruned(stepped.kept))
+        if not stepped.emitted:
+            return self._empty
+        return self._told(stepped.emitted, slots)
+
+    def _told(self, emitted: Sequence[Emitted], slots: Positions) -> pa.Table:
+        """Results as one table; their slots are positions in `slots`."""
         tables = []
-        for one in stepped.emitted:
+        for one in emitted:
             slot = one.slot
             if len(slot):
                 keys = self._store.keys(slots[slot]) if self.needs.partition else []

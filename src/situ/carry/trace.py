@@ -10,7 +10,8 @@ import logging
 import os
 import sys
 import time
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from situ.carry.contract import Operator, Stepped, Works
 from situ.rows.prepared import Prepared
 
 _log = logging.getLogger(__name__)
+Step = Callable[..., Stepped]
 
 
 class Trace:
@@ -36,7 +38,11 @@ class Trace:
         _show_on_standard_error()
         return cls(carrier)
 
-    def step(
+    def of(self, operator: Operator) -> Step:
+        """The operator's `step`, which then tells of every call."""
+        return partial(self._step, operator)
+
+    def _step(
         self,
         operator: Operator,
         kept: Any,
@@ -45,7 +51,6 @@ class Trace:
         *,
         at_end: bool = False,
     ) -> Stepped:
-        """One step, and its line."""
         before = operator.work().n_candidates if isinstance(operator, Works) else 0
         began = time.perf_counter()
         stepped = operator.step(kept, rows, complete, at_end=at_end)
@@ -62,6 +67,12 @@ class Trace:
         said = " ".join(f"{name}={value}" for name, value in figures.items())
         _log.info("%s: %s ms=%.3f", self._carrier, said, ms)
         return stepped
+
+
+def traced(operator: Operator, carrier: str) -> Step:
+    """The operator's `step`, with a trace if SITU_TRACE asks for one."""
+    trace = Trace.if_asked_for(carrier)
+    return operator.step if trace is None else trace.of(operator)
 
 
 @cache

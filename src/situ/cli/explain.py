@@ -71,12 +71,16 @@ def _stages(args: argparse.Namespace) -> int:
 
 def _bound(args: argparse.Namespace, query: Query) -> BoundQuery:
     """The query bound to the INPUT by the functions that a run on it uses."""
+    from situ.language.situations.binder import bind
+
     rows = read_input(args, query)
     if args.in_process:
-        from situ.rows.tables import bind_table, to_arrow
+        from situ.rows.schema import spark_schema
+        from situ.rows.tables import hints_for, to_arrow
 
-        return bind_table(query, rows, to_arrow(rows), args.time)
-    from situ.language.situations.binder import bind
+        table = to_arrow(rows)
+        with hints_for(rows, table, query.order_by[0] if query.order_by else args.time):
+            return bind(query, spark_schema(table.schema), time=args.time)
     from situ.spark.select.project import schema_of
 
     return bind(query, schema_of(rows), time=args.time)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from situ.carry.batch.task import Task
 from situ.carry.contract import Condensed, Condenses, Kept, Operator, Stepped, at, tables_of
-from situ.carry.trace import Trace
+from situ.carry.trace import traced
 from situ.errors import SituError
 from situ.rows.keys import shown
 from situ.rows.prepared import Prepared
@@ -49,10 +49,7 @@ class RowsBlock(NamedTuple):
 
     def step(self, operator: Operator, kept: Any, *, at_end: bool) -> Stepped:
         """Step them."""
-        trace = Trace.if_asked_for("Spark batch")
-        if trace is not None:
-            return trace.step(operator, kept, self.rows, None, at_end=at_end)
-        return operator.step(kept, self.rows, None, at_end=at_end)
+        return traced(operator, "Spark batch")(kept, self.rows, None, at_end=at_end)
 
 
 class CondensedBlock(NamedTuple):

@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from situ.carry.contract import Kept, Stepped, tables_of
+from situ.carry.contract import Kept, tables_of
 from situ.carry.describe import drawn
 from situ.carry.stream.cells import affected, cells_of, wanted_cells
 from situ.carry.stream.keyed import Keyed, merged, read_keyed, read_keys, write_keyed
 from situ.carry.stream.outcome import Outcome
 from situ.carry.stream.program import Program
 from situ.carry.stream.waiting import Index, Waiting, check_index
-from situ.carry.trace import Trace
+from situ.carry.trace import traced
 from situ.rows.kernels.numbers import LONG_AGO, NEVER
 from situ.rows.keys import shown
 from situ.rows.prepared import Prepared
@@ -145,7 +145,7 @@ class Bucket:
         rows = rows.used()
         cells = set(self._cells_of(rows.hashes).tolist())
         loaded, own = self._with_slots(self._load(sorted(cells)), rows)
-        after = self._step(loaded.known, own, complete)
+        after = traced(self._operator, "Spark stream")(loaded.known, own, complete)
         if after.late is not None:
             note_late(outcome, own.time, after.late, originals)
         outcome.n_ignored += after.n_ignored
@@ -154,12 +154,6 @@ class Bucket:
             self._warn_once(after.tied, loaded.keys)
         outcome.tables += tables_of(after.emitted, loaded.keys, self._program.task.output)
         self._write(loaded._replace(known=self._operator.prune(after.kept)), cells, complete)
-
-    def _step(self, known: Kept, rows: Prepared, complete: int | None) -> Stepped:
-        trace = Trace.if_asked_for("Spark stream")
-        if trace is not None:
-            return trace.step(self._operator, known, rows, complete)
-        return self._operator.step(known, rows, complete)
 
     def _warn_once(self, tied: Tied, keys: list[pa.Array]) -> None:
         """The first time a worker leaves rows out it says so in its log; a metric counts them all."""

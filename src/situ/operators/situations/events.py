@@ -106,8 +106,6 @@ class EventOperator:
         self, kept: Known, rows: Prepared, complete: int | None, tied: Tied
     ) -> tuple[Input, Flags | None]:
         """The rows that count in engine order, and which of all are late."""
-        if kept.n_slots == 1 and goes_on(rows.time, kept.horizon, LONG_AGO):
-            return in_order(self.engine, rows), None  # the way of single events
         is_late = None
         before = kept.horizon
         is_known = complete is None and bool((before > LONG_AGO).any())
@@ -137,6 +135,8 @@ class EventMatches(EventOperator):
 
     def step(self, kept: Known, rows: Prepared, complete: int | None, *, at_end: bool = False) -> Stepped:
         """The matches that the rows complete."""
+        if kept.n_slots == 1 and goes_on(rows.time, kept.horizon, LONG_AGO):  # the way of single events
+            return self._stepped(kept, in_order(self.engine, rows), at_end=at_end)
         tied = Tied()
         given, is_late = self._input(kept, rows, complete, tied)
         stepped = self._stepped(kept, given, at_end=at_end)
@@ -197,6 +197,8 @@ class EventSituations(EventOperator):
 
     def step(self, kept: Known, rows: Prepared, complete: int | None, *, at_end: bool = False) -> Stepped:
         """The situations that the rows close."""
+        if kept.n_slots == 1 and goes_on(rows.time, kept.horizon, LONG_AGO):
+            return self._stepped(kept, in_order(self.engine, rows), at_end=at_end)
         tied = Tied()
         given, is_late = self._input(kept, rows, complete, tied)
         return self._stepped(kept, given, at_end=at_end)._replace(late=is_late, tied=tied)

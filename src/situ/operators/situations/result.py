@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -204,8 +204,7 @@ class SituationResults(_Items):
         return pa.Table.from_arrays(columns, schema=schema)
 
 
-@dataclass(frozen=True)
-class FoundMatches:
+class FoundMatches(NamedTuple):
     """Matches of a step."""
 
     results: MatchResults
@@ -221,8 +220,7 @@ class FoundMatches:
         return self.results.table(self.found, keys, schema)
 
 
-@dataclass(frozen=True)
-class FoundSituations:
+class FoundSituations(NamedTuple):
     """Situations of one symbol in a step."""
 
     results: SituationResults
