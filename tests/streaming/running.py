@@ -46,7 +46,10 @@ class FileStream:
 
     def run(self, text: str, call: Callable[..., Any] = situ.match, **options: Any) -> None:
         """From the checkpoint, if there is one, until every file is read."""
-        result = call(self.rows(), situ.query(text), **options)
+        self.write(call(self.rows(), situ.query(text), **options))
+
+    def write(self, result: DataFrame) -> None:
+        """What a stream gives, written by the checkpoint until every file is read."""
         writer = result.writeStream.format("parquet").option("path", str(self.folder / "out"))
         stream = (
             writer.option("checkpointLocation", str(self.folder / "state")).trigger(availableNow=True).start()
