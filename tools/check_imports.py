@@ -1,11 +1,15 @@
 """Check who imports whom: folders in one direction only, and each heavy library in its own place.
 
+And that carriers do not know what they carry: outside of the folders of situations few places may ask
+whether a query is over events or over given intervals.
+
 Run as `python tools/check_imports.py`; it prints one line per violation and exits with 1 if there is any.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -41,6 +45,19 @@ PARTS = (
     "public",
     "cli",
 )
+
+# The same inside a part: a folder may import itself, those before it, and files beside the folders.
+FOLDERS = {
+    "language": ("text", "situations", "building"),
+    "carry": ("batch", "stream"),
+    "operators": ("situations", "several"),
+    "spark": ("session", "files", "select", "batch", "stream"),
+}
+
+# What asks "events or given intervals?", where it may, and how often elsewhere.
+ASKS = re.compile(r"\.intervals\b|\bis_intervals\b|\binstant\.end\b|isinstance\([^)]*(Interval|Lasting)")
+MAY_ASK = ("language/situations/", "operators/situations/")
+MOST_ASKS = 10
 
 # Library -> folders (any part of the path) that may import it.
 CONFINED = {
@@ -79,11 +96,26 @@ def main() -> int:
         for found in imports_of(path)
         if (problem := problem_with(found))
     ]
+    asks = [
+        f"{path.relative_to(ROOT)}:{line}: asks whether rows are events or given intervals"
+        for path in sorted((SOURCE / "situ").rglob("*.py"))
+        for line in asks_in(path)
+    ]
+    if len(asks) > MOST_ASKS:
+        problems += [*asks, f"{len(asks)} places ask; at most {MOST_ASKS} may: let the operator declare it"]
     probe = subprocess.run([sys.executable, "-c", IMPORT_PROBE], capture_output=True, text=True, cwd=SOURCE)
     if probe.returncode != 0:
         problems.append(probe.stderr.strip().splitlines()[-1])
     print("\n".join(problems) if problems else "imports: all in the right direction")
     return 1 if problems else 0
+
+
+def asks_in(path: Path) -> list[int]:
+    """The lines of a file that ask what only situations should know."""
+    if str(path.relative_to(SOURCE / "situ")).startswith(MAY_ASK):
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [number for number, line in enumerate(lines, 1) if ASKS.search(line)]
 
 
 def problem_with(found: Import) -> str | None:
@@ -101,6 +133,17 @@ def problem_with(found: Import) -> str | None:
             )
     if PARTS.index(inside[0]) > PARTS.index(importer[0]) and (found.module, inside[0]) not in BACKWARD:
         return f"{importer[0]} may not import {inside[0]}, which comes after it"
+    return problem_within(importer, inside)
+
+
+def problem_within(importer: list[str], inside: list[str]) -> str | None:
+    """The same between two folders of one part."""
+    folders = FOLDERS.get(importer[0], ()) if importer[0] == inside[0] else ()
+    if len(importer) < 3 or len(inside) < 2 or not {importer[1], inside[1]} <= set(folders):
+        return None
+    if folders.index(inside[1]) > folders.index(importer[1]):
+        part = importer[0]
+        return f"{part}/{importer[1]} may not import {part}/{inside[1]}, which comes after it"
     return None
 
 

@@ -36,6 +36,10 @@ def checker() -> ModuleType:
         ("situ.cli.plot", "matplotlib.pyplot", "matplotlib may be imported in plotting only"),
         ("situ.newcomer.thing", "situ.errors", "has no place"),
         ("situ", "situ.spark.batch.job", None),
+        ("situ.spark.stream.job", "situ.spark.batch.job", None),
+        ("situ.spark.batch.job", "situ.spark.stream.job", "spark/batch may not import spark/stream"),
+        ("situ.carry.stream.bucket", "situ.carry.batch.pieces", None),
+        ("situ.operators.situations.why", "situ.operators.several.needs", "may not import operators/several"),
     ],
 )
 def test_problem_with(checker: ModuleType, module: str, target: str, problem: str | None) -> None:
@@ -59,3 +63,15 @@ def test_imports_of_finds_nested_relative_and_aliased_imports_but_not_typing_onl
     )
     targets = [found.target for found in checker.imports_of(path)]
     assert targets == ["typing", "situ.rows", "situ.plan", "situ.spark", "polars", "numba"]
+
+
+def test_asking_what_rows_are_is_counted_outside_of_situations(
+    checker: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checker, "SOURCE", tmp_path)
+    text = "if query.intervals is None:\n    pass\nif isinstance(engine, IntervalEngine):\n    pass\n"
+    for folder, expected in (("carry", [1, 3]), ("operators/situations", [])):
+        path = tmp_path / "situ" / folder / "thing.py"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        assert checker.asks_in(path) == expected

@@ -128,10 +128,7 @@ def read_input(args: argparse.Namespace, query: Query) -> Any:
 
 def _times_of(args: argparse.Namespace, query: Query) -> list[str]:
     """The columns that hold times, as far as the query and its options tell."""
-    if query.intervals is not None:
-        return [query.intervals.starting, query.intervals.ending]
-    named = [*query.order_by[:1]] or [args.time]
-    return [name for name in named if name is not None]
+    return [name for name in query.times or (args.time,) if name is not None]
 
 
 def format_of(inputs: list[str]) -> str:

@@ -116,7 +116,7 @@ def _matches_on_spark(args: argparse.Namespace, query: Query) -> DataFrame:
     options = _options(args)
     rows = read_input(args, query)  # says what is wrong with the paths before anything else does
     is_parquet = (args.format or format_of(args.inputs)) == "parquet"
-    if is_parquet and query.intervals is None:
+    if is_parquet:
         try:
             paths = [for_spark(name) for name in args.inputs]
             found: DataFrame = match_parquet(rows.sparkSession, paths, query, **options)

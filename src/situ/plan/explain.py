@@ -11,6 +11,7 @@ from situ.algebra.network import Reduced
 from situ.algebra.relations import names_of
 from situ.language.situations.ast import Query, Symbol
 from situ.language.situations.define import length_if_boolean
+from situ.language.situations.described import condition_text, holding_text, source_text, usable_text
 from situ.language.text.nodes import Duration
 from situ.plan.cost import Floats
 from situ.plan.pattern import initial_plan, reduce_pattern, relation_matrix, triggers_of
@@ -162,13 +163,7 @@ def _query_section(query: Query) -> Section:
 
 
 def _source_line(query: Query) -> str:
-    if query.intervals is not None:
-        given = query.intervals
-        line = f"Takes each row of {query.source} as a situation from {given.starting} to {given.ending}"
-        if given.id_by is not None:
-            line += f"; one without an end is closed by a later row with its {given.id_by}"
-    else:
-        line = f"Derives situations from the events of {query.source}"
+    line = source_text(query)
     if query.order_by:
         line += f", in order of {', '.join(query.order_by)}"
     if query.partition_by:
@@ -181,16 +176,9 @@ def symbols_section(query: Query) -> Section:
     rows = []
     for symbol, admissible in zip(query.symbols, query.admissible, strict=True):
         bounds = lasting(symbol.at_least, symbol.at_most)
-        rows.append((symbol.name, _condition(query, symbol), bounds, _usable(query, admissible)))
-    condition = "goes on while" if query.intervals is None else "are rows with"
-    return Section("Symbols", (), Table(("symbol", condition, "lasts", "can be used"), tuple(rows)))
-
-
-def _condition(query: Query, symbol: Symbol) -> str:
-    if symbol.condition is not None:
-        return symbol.condition.sql
-    assert query.intervals is not None  # only SYMBOL BY leaves a symbol without a condition
-    return f"{query.intervals.symbol_by} = '{symbol.name}'"
+        rows.append((symbol.name, condition_text(query, symbol), bounds, usable_text(query, admissible)))
+    heading = ("symbol", holding_text(query), "lasts", "can be used")
+    return Section("Symbols", (), Table(heading, tuple(rows)))
 
 
 def lasting(at_least: Duration | None, at_most: Duration | None) -> str:
@@ -200,16 +188,6 @@ def lasting(at_least: Duration | None, at_most: Duration | None) -> str:
     if at_least is not None:
         return f"at least {describe_duration(at_least)}"
     return f"at most {describe_duration(at_most)}" if at_most is not None else "any time"
-
-
-def _usable(query: Query, admissible: Admissible) -> str:
-    if query.intervals is not None and admissible is Admissible.DELAYED:
-        return "once it is known"
-    return {
-        Admissible.AT_START: "from its start",
-        Admissible.DELAYED: "once it has lasted long enough",
-        Admissible.AT_END: "once it has ended",
-    }[admissible]
 
 
 def relation_text(names: tuple[str, ...], bits: int, left: int, right: int) -> str:

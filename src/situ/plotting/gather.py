@@ -17,7 +17,9 @@ from situ.errors import OptionError
 from situ.expressions.literals import zone_of
 from situ.language.situations.ast import Query, Symbol
 from situ.language.situations.binder import BoundQuery, bind
+from situ.language.situations.described import condition_text
 from situ.operators.situations import calls as api
+from situ.operators.situations.question import Deriving
 from situ.plan.explain import describe_duration
 from situ.plotting.matches import Found, loose, return_column
 from situ.plotting.scene import Bar, Clock, Curve, Lane, Mark, Overview, Scene, Threshold, colour_of
@@ -56,7 +58,7 @@ class Gatherer:
         self.options = {
             name: value for name, value in options.items() if name not in ("match_id", "join", "threads")
         }
-        if query.intervals is None:
+        if Deriving(query).takes("ties"):
             self.options["ties"] = "last"  # whoever found the matches has said what there is to say
         self.bound: BoundQuery = bind(query, spark_schema(schema), time=options.get("time"))
         self.query = self.bound.query
@@ -249,9 +251,8 @@ def _notes(
 
 def partition_events(events: pa.Table, bound: BoundQuery) -> Callable[[dict[str, Any], int, int], pa.Table]:
     """How to fetch the events of a match's partition in a stretch of time from a table in memory."""
-    query = bound.query
-    ending = bound.time.name if query.intervals is None else query.intervals.ending
-    until = to_ticks_or_open(events[ending] if query.intervals is None else _column(events, ending), ending)
+    ending = (bound.time.name, *bound.query.times)[-1]
+    until = to_ticks_or_open(_column(events, ending), ending)
     since = to_ticks_or_open(events[bound.time.name], bound.time.name)
 
     def fetch(row: dict[str, Any], begin: int, end: int) -> pa.Table:
@@ -282,10 +283,7 @@ def _identity(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _lane_label(query: Query, symbol: Symbol) -> str:
-    if symbol.condition is None:
-        assert query.intervals is not None
-        return f"{query.intervals.symbol_by} = '{symbol.name}'"
-    text = symbol.condition.sql
+    text = condition_text(query, symbol)
     if symbol.at_least is not None and symbol.at_most is not None:
         return f"{text}, {describe_duration(symbol.at_least)} to {describe_duration(symbol.at_most)}"
     if symbol.at_least is not None:

@@ -16,7 +16,6 @@ from situ.language.text.types import Column
 from situ.options import ticks
 from situ.rows.kernels.numbers import NEVER
 from situ.rows.needs import Needs
-from situ.rows.read import instants_of
 
 
 class Ahead:
@@ -32,8 +31,10 @@ class Ahead:
     def of(self, table: pa.Table | pa.RecordBatch, now: Any) -> npt.NDArray[np.bool_] | None:
         """Which rows are to be set aside, None for none; a row without a time is not."""
         limit = min(self._now(now) + self._max_ahead, int(NEVER))
-        columns = {column.name: _plain(table.column(column.name)) for column in self._needs.instants}
-        is_ahead: npt.NDArray[np.bool_] = instants_of(self._needs, columns) > limit
+        needs = self._needs
+        read = (needs.time, *needs.instant.columns)
+        columns = {column.name: _plain(table.column(column.name)) for column in read}
+        is_ahead: npt.NDArray[np.bool_] = needs.instant.of_any(needs.time, columns) > limit
         return is_ahead if is_ahead.any() else None
 
     def _now(self, now: Any) -> int:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from situ.errors import DataError, OptionError
+from situ.errors import DataError
 from situ.expressions import compile_expression
 from situ.rows.columns import Columns, add_where_true, mask_of, truths
-from situ.rows.kernels.numbers import LONG_AGO, OPEN
 from situ.rows.keys import encode, shown
-from situ.rows.needs import ENDS, IDS, STARTS, Lasting, Needs
+from situ.rows.needs import Needs
 from situ.rows.prepared import Positions, Prepared
-from situ.rows.schema import latest_of, refuse_reserved, ticks_reader, to_ticks
+from situ.rows.schema import latest_of, ticks_reader, to_ticks
 from situ.rows.small import BatchReader, Mask, Predicate
 
 MASK = "_mask"  # the column that conditions travel in, where Spark has evaluated them
@@ -45,7 +42,7 @@ class TableReader:
         self._to_ticks = ticks_reader(schema.field(needs.time.name).type, needs.time.name)
         self._at_once = BatchReader(schema, needs.time.name, self.predicates, needs.mask_type)
         self._is_all_read = not (
-            self._at_once.others or needs.partition or needs.attributes or needs.ties or needs.lasting
+            self._at_once.others or needs.partition or needs.attributes or needs.ties or needs.instant.columns
         )
 
     def __call__(self, table: pa.Table | pa.RecordBatch) -> Prepared:
@@ -69,7 +66,7 @@ class TableReader:
         """The largest instant of a table's rows, those included that WHERE removes (SEM 8.1)."""
         if self._where is None:
             return of_events
-        return latest_of(instants_of(self.needs, Columns(table, self._positions)))
+        return latest_of(self.needs.instant.of_any(self.needs.time, Columns(table, self._positions)))
 
     def events(self, table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
         """The events among rows that were read, and whose bad rows were counted, before (SEM 1.2, 1.4)."""
@@ -129,67 +126,10 @@ def _unsigned(mask: pa.Array, mask_type: npt.DTypeLike) -> Mask:
 
 def assembled(needs: Needs, columns: Columns, time: Positions, mask: Mask) -> Prepared:
     """Rows from the columns of a table, whose times and masks are known."""
-    carried: dict[str, pa.Array] = {}
-    if needs.lasting is not None:
-        refuse_reserved(time)
-        ends = _ends(needs.lasting, columns[needs.lasting.end.name], time)
-        carried = {STARTS: pa.array(time), ENDS: pa.array(ends)}
-        if needs.lasting.id is not None:
-            carried[IDS] = columns[needs.lasting.id.name]
-        time = np.where(ends == OPEN, time, ends)  # SEM 6.3
+    instants, carried = needs.instant.read(columns, time)
     codes, keys = encode([columns[column.name] for column in needs.partition], columns.n_rows)
     carried |= {column.name: columns[column.name] for column in needs.attributes}
-    return Prepared(codes, keys, time, mask, carried, [columns[column.name] for column in needs.ties])
-
-
-def _ends(lasting: Lasting, column: pa.Array, starts: Positions) -> Positions:
-    is_open = np.asarray(column.is_null())
-    ends = np.full(len(starts), OPEN)
-    ends[~is_open] = to_ticks(column.drop_null(), lasting.end.name)
-    if lasting.widen:
-        _check_widened(column.type)
-        ends = np.where(ends == starts, starts + 1, ends)
-    refuse_reserved(ends[~is_open])
-    wrong = np.flatnonzero(ends <= starts)
-    if len(wrong):
-        first = wrong[0]
-        point = ends[first] == starts[first]
-        raise DataError(
-            f"{len(wrong)} intervals do not end after they start, for example "
-            f"[{int(starts[first])}, {int(ends[first])})",
-            hint='points="widen" reads ts = te as [ts, ts + 1)'
-            if point
-            else "leave them out with WHERE, or mend them",
-        )
-    return ends
-
-
-def _check_widened(kind: pa.DataType) -> None:
-    """[ts, ts + 1) must be something the column can show."""
-    if pa.types.is_date(kind) or (pa.types.is_timestamp(kind) and kind.unit in ("s", "ms")):
-        raise OptionError(
-            f'points="widen" makes intervals of one microsecond, which a {kind} column cannot hold',
-            hint="cast the start and end columns to microsecond timestamps first",
-        )
-
-
-def instants_of(needs: Needs, columns: Mapping[str, pa.Array]) -> Positions:
-    """A row's instant, also of rows that are no events: its time, of one that lasts its end if there is one.
-
-    LONG_AGO where there is no time.
-    """
-    starts = columns[needs.time.name]
-    instants = np.full(len(starts), LONG_AGO)
-    has_start = np.asarray(starts.is_valid())
-    instants[has_start] = to_ticks(starts.drop_null(), needs.time.name, rounded=True)
-    if needs.lasting is not None:
-        ends = columns[needs.lasting.end.name]
-        both = has_start & np.asarray(ends.is_valid())
-        te = to_ticks(ends.filter(pa.array(both)), needs.lasting.end.name, rounded=True)
-        if needs.lasting.widen:
-            te = np.where((te == instants[both]) & (te < OPEN), te + 1, te)
-        instants[both] = te
-    return instants
+    return Prepared(codes, keys, instants, mask, carried, [columns[column.name] for column in needs.ties])
 
 
 def bad_times(table: pa.Table | pa.RecordBatch, needs: Needs, time: pa.Array, where: str = "") -> DataError:

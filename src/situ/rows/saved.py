@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from situ.rows.kernels.numbers import LONG_AGO, OPEN
-from situ.rows.needs import ENDS, STARTS, Needs
+from situ.rows.kernels.numbers import OPEN
+from situ.rows.needs import Needs
 from situ.rows.prepared import Positions, Prepared
 from situ.saved.checks import are_slots, check_masks, require
 from situ.saved.codec import Reader, Writer
@@ -48,18 +48,4 @@ def check_rows(rows: Prepared, horizon: Positions, needs: Needs) -> None:
     check_masks(rows.mask, len(needs.conditions))
     require((rows.time > horizon[rows.codes]).all(), "a row waits whose time is over")
     require(rows.time.max() < OPEN, "a row has no time")
-    if needs.lasting is not None:
-        _check_lasting(rows)
-
-
-def _check_lasting(rows: Prepared) -> None:
-    starts, ends = rows.attributes[STARTS], rows.attributes[ENDS]
-    require(not starts.null_count and not ends.null_count, "an interval has no start")
-    ts, te = starts.to_numpy(), ends.to_numpy()
-    check_ends(ts, te)
-    require((rows.time == np.where(te == OPEN, ts, te)).all(), "a row's time is not its interval's")
-
-
-def check_ends(ts: Positions, te: Positions) -> None:
-    """Intervals end after they start."""
-    require(((ts > LONG_AGO) & (ts < te)).all(), "an interval does not end after it starts")
+    needs.instant.check(rows)

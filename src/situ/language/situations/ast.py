@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -83,6 +83,16 @@ class Query:
     @cached_property
     def symbol_names(self) -> tuple[str, ...]:
         return tuple(symbol.name for symbol in self.symbols)
+
+    @property
+    def times(self) -> tuple[str, ...]:
+        """The columns that hold times, as far as the query names them: the time, or start and end."""
+        given = self.intervals
+        return self.order_by[:1] if given is None else (given.starting, given.ending)
+
+    def without_symbol_by(self) -> Query:
+        """The same query, symbols of intervals not given by a column."""
+        return replace(self, intervals=self.intervals and replace(self.intervals, symbol_by=None))
 
     @cached_property
     def admissible(self) -> tuple[Admissible, ...]:

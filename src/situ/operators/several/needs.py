@@ -20,7 +20,7 @@ _SHARED = (
     ("time", "the time column"),
     ("partition", "PARTITION BY"),
     ("ties", "the columns of ORDER BY after the time"),
-    ("lasting", "FROM and the columns of intervals"),
+    ("instant", "FROM and the columns of intervals"),
 )
 
 

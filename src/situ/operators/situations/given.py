@@ -22,9 +22,10 @@ from situ.operators.situations.kernels.retain import oldest_kept_each
 from situ.operators.situations.purge import later
 from situ.operators.situations.result import FoundMatches, FoundSituations, MatchResults, SituationResults
 from situ.operators.situations.saved import check_intervals
+from situ.rows.instants import ENDS, IDS, STARTS
 from situ.rows.kernels.look import ranges
 from situ.rows.kernels.numbers import LONG_AGO, NEVER, OPEN, UNBOUNDED, minus
-from situ.rows.needs import ENDS, IDS, STARTS, Needs
+from situ.rows.needs import Needs
 from situ.rows.prepared import Flags, Positions, Prepared, concat
 from situ.rows.saved import check_rows, read_rows, write_rows
 from situ.saved.checks import require

@@ -15,8 +15,8 @@ from situ.operators.situations.kernels.layout import Runs
 from situ.operators.situations.kernels.match import Matches
 from situ.operators.situations.kernels.spread import spread
 from situ.operators.situations.known import Positions
+from situ.rows.instants import ENDS, IDS, STARTS
 from situ.rows.kernels.numbers import OPEN
-from situ.rows.needs import ENDS, IDS, STARTS
 from situ.rows.prepared import Prepared
 
 

@@ -22,7 +22,8 @@ from situ.operators.situations.given import IntervalMatches, IntervalSituations
 from situ.operators.situations.identity import fingerprint
 from situ.operators.situations.result import MATCH_ID, MATCH_TIME, aggregates_of
 from situ.options import Options, check_forget_after
-from situ.rows.needs import Condition, Lasting, Needs, Order
+from situ.rows.instants import AtTime, Lasting
+from situ.rows.needs import Condition, Needs, Order
 
 _ONLY_EVENTS = ("ties", "forget_after")  # SEM 6.4: equal instants and gaps are normal for intervals
 _ONLY_INTERVALS = ("points",)
@@ -56,11 +57,14 @@ class SituationsQuestion:
 
     def check_options(self, given: Mapping[str, Any]) -> None:
         """Refuse what only events, or only given intervals, can be asked for."""
-        is_given = self.query.intervals is not None
-        wrong, what = (_ONLY_EVENTS, "given intervals") if is_given else (_ONLY_INTERVALS, "events")
-        for name in wrong:
-            if name in given:
+        what = "events" if self.query.intervals is None else "given intervals"
+        for name in given:
+            if not self.takes(name):
                 raise OptionError(f"option {name} does not apply to {what}", hint="leave it out")
+
+    def takes(self, option: str) -> bool:
+        """Whether an option means something to this question."""
+        return option not in (_ONLY_INTERVALS if self.query.intervals is None else _ONLY_EVENTS)
 
     def check_stream(self) -> None:
         """Of what has no pattern only open situations are kept."""
@@ -134,7 +138,7 @@ class AskedSituations:
         self, schema: pa.Schema, setting: Setting
     ) -> EventMatches | EventSituations | IntervalMatches | IntervalSituations:
         """One of four."""
-        if self.needs.lasting is None:
+        if self.bound.query.intervals is None:
             return (EventMatches if self.kind == "match" else EventSituations)(self, schema, setting)
         return (IntervalMatches if self.kind == "match" else IntervalSituations)(self, schema, setting)
 
@@ -142,7 +146,7 @@ class AskedSituations:
         """What saved state belongs to: the query, the types of the columns it keeps values of, options."""
         columns = [self.bound.time, *self.bound.partition, *self.bound.attributes, *self.bound.ties]
         types = "|".join(f"{column.name}:{schema.field(column.name).type}" for column in columns)
-        widens = self.needs.lasting is not None and self.needs.lasting.widen
+        widens = isinstance(self.needs.instant, Lasting) and self.needs.instant.widen
         options = f"|{self.kind} {self.forget_after} {widens}"
         text = fingerprint(self.bound.query) + types.encode() + options.encode()
         return hashlib.blake2b(text, digest_size=16).digest()
@@ -151,12 +155,12 @@ class AskedSituations:
 def needs_of(bound: BoundQuery, options: Options) -> Needs:
     """What a bound query needs of rows."""
     query = bound.query
-    lasting = None
+    instant = AtTime()
     order: Order = "error" if options.ties == "error" else "last"
     if query.intervals is not None:
         end = _column(bound, query.intervals.ending)
         ids = None if query.intervals.id_by is None else _column(bound, query.intervals.id_by)
-        lasting, order = Lasting(end, ids, options.points == "widen"), "all"
+        instant, order = Lasting(end, ids, options.points == "widen"), "all"
     return Needs(
         time=bound.time,
         partition=bound.partition,
@@ -168,8 +172,8 @@ def needs_of(bound: BoundQuery, options: Options) -> Needs:
         ),
         where=query.where,
         order=order,
-        lasting=lasting,
-        only_where_true=lasting is None,
+        instant=instant,
+        only_where_true=query.intervals is None,
         window=bound.within,
     )
 

@@ -28,8 +28,8 @@ from situ.operators.situations.kernels.sound import (
     fault_of_known,
 )
 from situ.operators.situations.known import Known
+from situ.rows.instants import check_ends
 from situ.rows.kernels.numbers import OPEN
-from situ.rows.saved import check_ends
 from situ.saved.checks import CONDITIONS_FAULT, are_slots, check_masks, require
 from situ.saved.codec import Reader, Writer
 

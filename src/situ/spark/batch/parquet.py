@@ -16,12 +16,11 @@ from situ.carry.batch.opening import folder_texts, plain
 from situ.carry.batch.ranges import may_be_true
 from situ.carry.batch.task import Task
 from situ.carry.contract import Asked, Condenses, Operator, Question
-from situ.errors import BindError, DataError, OptionError
+from situ.errors import BindError, DataError
 from situ.expressions import compile_expression
 from situ.language.text.nodes import Expression
 from situ.language.text.types import Column
 from situ.options import Options, read_options
-from situ.rows.needs import Needs
 from situ.spark.batch.job import (
     ELSEWHERE,
     OPTIONS,
@@ -89,7 +88,6 @@ class Source:
         df = spark.read.parquet(*([paths] if isinstance(paths, str) else paths))
         asked = question.bind(schema_of(df), options)
         needs = asked.needs
-        _refuse_lasting(needs)
         check_partition_types(needs)
         settings = settings_of(spark)
         operator = operator_of(asked, df.schema, settings, options)
@@ -166,14 +164,6 @@ class Source:
         pieces = given.mapInArrow(shipped(entry, reading, told), f"{SHUFFLED}, {N_BAD_ROWS} bigint")
         counted = pieces.observe(observation, F.coalesce(F.sum(N_BAD_ROWS), F.lit(0)).alias(N_BAD_ROWS))
         return counted.where(F.col("data").isNotNull()).select("bucket", "data"), observation
-
-
-def _refuse_lasting(needs: Needs) -> None:
-    if needs.lasting is not None:
-        raise OptionError(
-            "Parquet files are read directly for events only, not for given intervals",
-            hint="use situ.match or situ.situations on spark.read.parquet(...)",
-        )
 
 
 def _check_contents(sizes: dict[str, int]) -> None:

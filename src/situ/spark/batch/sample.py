@@ -86,17 +86,16 @@ def ready(query: Query) -> Query:
         replace(symbol, condition=Expression(_CONDITION.format(i), (_CONDITION.format(i),)))
         for i, symbol in enumerate(query.symbols)
     )
-    intervals = query.intervals and replace(query.intervals, symbol_by=None)
-    return replace(query, symbols=symbols, where=None, intervals=intervals)
+    return replace(query.without_symbol_by(), symbols=symbols, where=None)
 
 
 def _inside(needs: Needs, row: dict[str, Any], begin: int, end: int) -> Column:
     are_ticks = needs.time.type in INTEGERS
     low, high = (F.lit(begin), F.lit(end)) if are_ticks else (_moment(begin), _moment(end))
     time = column_named(needs.time.name)
-    until = time
-    if needs.lasting is not None:
-        until = F.coalesce(column_named(needs.lasting.end.name), F.lit(high).cast(needs.time.type))
+    until, ends = time, needs.instant.end
+    if ends is not None:
+        until = F.coalesce(column_named(ends.name), F.lit(high).cast(needs.time.type))
     inside = (until >= low.cast(needs.time.type)) & (time <= high.cast(needs.time.type))
     for column in needs.partition:
         inside &= column_named(column.name).eqNullSafe(F.lit(row[column.name]))

@@ -17,6 +17,7 @@ from situ.errors import OptionError, TimeColumnError
 from situ.language.text.types import Column
 from situ.options import Options, ticks
 from situ.rows.ahead import are_timestamps, max_ahead_ticks
+from situ.rows.instants import Lasting
 from situ.rows.needs import Needs
 from situ.spark.select.project import column_named
 
@@ -101,11 +102,11 @@ class StreamTimes:
 
     def _instant(self) -> SparkColumn:
         """SEM 6.3: an interval's instant is its end, its start while it is open."""
-        start, lasting = column_named(self.needs.time.name), self.needs.lasting
-        if lasting is None:
+        start, instant = column_named(self.needs.time.name), self.needs.instant
+        if not isinstance(instant, Lasting):
             return start
-        end = column_named(lasting.end.name)
-        if lasting.widen:
+        end = column_named(instant.until.name)
+        if instant.widen:
             end = F.when(start == end, end + F.expr("INTERVAL '1' MICROSECOND")).otherwise(end)
         return F.coalesce(end, start)
 
@@ -125,7 +126,8 @@ def _own_watermark(df: DataFrame, needs: Needs) -> int | None:
     if not marked:
         return None
     time = needs.time.name
-    if not marked.keys() & {column.name for column in needs.instants}:
+    own = [needs.time.name, *(column.name for column in (needs.instant.end,) if column is not None)]
+    if not marked.keys() & set(own):
         raise TimeColumnError(
             f"the watermark is on {', '.join(marked)}, but the query's time is {time}",
             hint=f'call withWatermark("{time}", ...), or ORDER BY {next(iter(marked))}',
