@@ -46,16 +46,16 @@ NAMES = tuple(field.name for field in fields(Options))
 
 
 def read_options(
-    given: Mapping[str, Any], allowed: frozenset[str], where: str, elsewhere: str = ""
+    passed: Mapping[str, Any], allowed: frozenset[str], where: str, elsewhere: str = ""
 ) -> Options:
     """Check names and values; `where` names the call in messages."""
-    for name, value in given.items():
+    for name, value in passed.items():
         if name not in allowed:
             raise _unknown(name, allowed, where, elsewhere)
         choices = _CHOICES.get(name)
         if choices is not None and value not in choices:
             raise OptionError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}")
-    options = Options(**given)
+    options = Options(**passed)
     threads = options.threads
     if threads != "auto" and not (
         isinstance(threads, int) and not isinstance(threads, bool) and threads >= 1

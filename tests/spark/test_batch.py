@@ -428,6 +428,31 @@ def test_given_intervals(spark: SparkSession) -> None:
             situ.match(spark.createDataFrame(table), query, **{name: value})
 
 
+def test_given_intervals_of_files(spark: SparkSession, tmp_path: Path) -> None:
+    """Tasks read start, end and id themselves, begin rows among them; SYMBOL BY is a condition."""
+    n = 300
+    table = pa.table(
+        {
+            "k": [f"p{i % 3}" for i in range(n)],
+            "kind": ["AB"[i % 2] for i in range(n)],
+            "id": [f"{i}" for i in range(n)],
+            "ts": range(n),
+            "te": pa.array([None if i % 7 == 0 else i + 5 for i in range(n)], pa.int64()),
+        }
+    )
+    for i in range(3):
+        pq.write_table(table.slice(i * 100, 100), tmp_path / f"{i}.parquet")
+    query = situ.query(
+        "FROM INTERVALS t SYMBOL BY kind STARTING ts ENDING te ID BY id PARTITION BY k "
+        "PATTERN A overlaps B WITHIN 40 RETURN A.ts AS a, B.ts AS b"
+    )
+    expected = situ.match(table, query)
+    assert expected.num_rows > 50
+    assert rows(situ.match_parquet(spark, str(tmp_path), query)) == rows(expected)
+    listed = situ.situations_parquet(spark, str(tmp_path), query)
+    assert rows(listed) == rows(situ.situations(table, query))
+
+
 def test_mistakes_fail_at_the_call(df: DataFrame) -> None:
     with pytest.raises(UnknownColumnError):
         situ.match(df, situ.query("FROM t PARTITION BY k ORDER BY ts DEFINE A AS speed > 1"))

@@ -295,7 +295,7 @@ class Question(Protocol):
     def facts(self) -> Mapping[str, Any]:
         """What a checkpoint remembers of it and a message can show, as JSON: at least `query`."""
 
-    def check_options(self, given: Mapping[str, Any]) -> None:
+    def check_options(self, passed: Mapping[str, Any]) -> None:
         """Refuse options that mean nothing to this question."""
 
     def check_stream(self) -> None:

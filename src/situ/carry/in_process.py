@@ -24,10 +24,10 @@ OPTIONS = frozenset(
 _ELSEWHERE = "watermark, late_rows and max_ahead are for streams: see q.operator() and streaming DataFrames"
 
 
-def run(events: Any, question: Question, given: dict[str, Any]) -> Any:
+def run(events: Any, question: Question, passed: dict[str, Any]) -> Any:
     """The answer to a question over one whole table, as a table of the same kind; of several, by name."""
     table = to_arrow(events)
-    options = checked(question, given)
+    options = checked(question, passed)
     # what is refused or told of ties names columns of the table, and so is said here
     reading = replace(options, ties="last")
     with hints_for(events, table, question.time or options.time):
@@ -55,8 +55,8 @@ def _table(operator: Operator, emitted: Sequence[Emitted], keys: Sequence[pa.Arr
     return pa.concat_tables(tables) if tables else pa.Table.from_batches([], schema)
 
 
-def checked(question: Question, given: dict[str, Any]) -> Options:
+def checked(question: Question, passed: dict[str, Any]) -> Options:
     """The options of a call, each known and fit for the question."""
-    options = read_options(given, OPTIONS, "a table in process", _ELSEWHERE)
-    question.check_options(given)
+    options = read_options(passed, OPTIONS, "a table in process", _ELSEWHERE)
+    question.check_options(passed)
     return options

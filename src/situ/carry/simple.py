@@ -132,7 +132,7 @@ class SimpleKind:
         """What it emits, as it is."""
         return [Returned(name, name) for name in self.emits()]
 
-    def check_options(self, given: Mapping[str, Any]) -> None:
+    def check_options(self, passed: Mapping[str, Any]) -> None:
         """Any."""
 
     def check_stream(self) -> None:

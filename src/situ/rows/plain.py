@@ -56,9 +56,9 @@ def event_schema(schema: pa.Schema) -> pa.Schema:
 
 def plain_table(table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
     """The table in types the engine reads."""
-    given = table.schema
-    schema = plain_schema(given)
-    if schema is given:
+    before = table.schema
+    schema = plain_schema(before)
+    if schema is before:
         return table
     columns = [plain_column(column) for column in table.columns]
     return type(table).from_arrays(columns, schema=schema)

@@ -12,26 +12,26 @@ if TYPE_CHECKING:
     from situ.carry.contract import Question
 
 
-def run(df: DataFrame, question: Question, given: dict[str, Any]) -> DataFrame:
+def run(df: DataFrame, question: Question, passed: dict[str, Any]) -> DataFrame:
     """The answer to a question over a batch or streaming DataFrame; lazy."""
     _check_workers(df.sparkSession)
     if df.isStreaming:
         from situ.spark.stream import job as stream
 
-        return stream.run(df, question, given)
+        return stream.run(df, question, passed)
     from situ.spark.batch import job as batch
 
-    return batch.run(df, question, given)
+    return batch.run(df, question, passed)
 
 
 def run_parquet(
-    spark: SparkSession, paths: str | Sequence[str], question: Question, given: dict[str, Any]
+    spark: SparkSession, paths: str | Sequence[str], question: Question, passed: dict[str, Any]
 ) -> DataFrame:
     """The answer over Parquet files, which tasks read themselves."""
     from situ.spark.batch import parquet
 
     _check_workers(spark)
-    return parquet.run(spark, paths, question, given)
+    return parquet.run(spark, paths, question, passed)
 
 
 def n_bad_rows(result: DataFrame) -> int:

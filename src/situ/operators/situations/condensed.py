@@ -122,18 +122,19 @@ def read_condensed(engine: Engine, reader: Reader) -> CondensedEvents:
     return CondensedEvents(Rows(time, mask, offset), tuple(states))
 
 
-def condense(engine: Engine, given: Input) -> CondensedEvents:
+def condense(engine: Engine, events: Input) -> CondensedEvents:
     """The rows at which something can happen, and one row for those in between where values need it."""
     spec = engine.spec
     # with a maximum a situation can be used from its end on, whose row is there anyway
     waits = np.where(spec.at_most == UNBOUNDED, spec.at_least, 0)
     aggregated = np.uint64(sum(1 << i for i, own in enumerate(engine.aggregates) if own))
-    first, last, offset = segments(given.rows, waits, aggregated, spec.forget_after)
-    mask = given.rows.mask[last]
+    first, last, offset = segments(events.rows, waits, aggregated, spec.forget_after)
+    mask = events.rows.mask[last]
     states = tuple(
-        _folded(engine, symbol, given.states[symbol], first, last, mask) for symbol in range(engine.n_symbols)
+        _folded(engine, symbol, events.states[symbol], first, last, mask)
+        for symbol in range(engine.n_symbols)
     )
-    return CondensedEvents(Rows(given.rows.time[last], mask, offset), states)
+    return CondensedEvents(Rows(events.rows.time[last], mask, offset), states)
 
 
 def _folded(

@@ -111,7 +111,7 @@ class Group(NamedTuple):
     """The slots from `first` on that one thread takes; a single slot may be shared by `share` threads."""
 
     first: int
-    given: Input
+    events: Input
     known: Known
     derived: Derived
     share: int
@@ -157,89 +157,89 @@ class Engine:
         """Partitions never seen before."""
         return Known.nothing(n_slots, self.spec, self.aggregates)
 
-    def step(self, given: Input, known: Known) -> tuple[Found, Known]:
+    def step(self, events: Input, known: Known) -> tuple[Found, Known]:
         """The matches the rows complete, and what is known afterwards."""
-        n_events = len(given.rows.time)
+        n_events = len(events.rows.time)
         by_range = self.planner.plan.join == "range"
         if self._crew.most == 1 and by_range:
-            return self._step_alone(given, known, n_events)
+            return self._step_alone(events, known, n_events)
         with self._crew.measured(n_events) as n_threads:
             if n_threads == 1 and by_range:
-                return self._step_alone(given, known, n_events)
-            pieces = self._pieces(given, known, n_threads)
+                return self._step_alone(events, known, n_events)
+            pieces = self._pieces(events, known, n_threads)
             done = self._crew.run(self._match_and_keep, self._planned(pieces))
         found = [_shifted(found, first) for (first, *_), (found, _, _) in zip(pieces, done, strict=True)]
         self._note([work for _, _, work in done])
         return _merged(found), Known.concat([after for _, after, _ in done])
 
-    def _step_alone(self, given: Input, known: Known, n_events: int) -> tuple[Found, Known]:
+    def _step_alone(self, events: Input, known: Known, n_events: int) -> tuple[Found, Known]:
         """A step without threads, with as little around the kernels as can be: the way of single events."""
         self._n_unseen += n_events
         if self._n_unseen >= self._look_after:
-            return self._step_planned(given, known, n_events)
+            return self._step_planned(events, known, n_events)
         everything = (
-            given.rows[:], known.state, known.kept, known.offset, self._plain_spec,
+            events.rows[:], known.state, known.kept, known.offset, self._plain_spec,
             self._full, self._deltas, self._costs, self._plain_work
         )  # fmt: skip
         if not self.has_aggregates:
             (state, kept, offset), ends, is_over = advance_plainly(*everything)
             if ends.shape[1] >= MOST_AT_ONCE:
-                return self._step_by_range(given, known)
+                return self._step_by_range(events, known)
             return Found(ends, is_over, self.no_states), Known(state, kept, offset, known.carry)
         plain_runs, (state, kept, offset), column, pick, ends, is_over = advance(*everything)
         if len(pick) >= MOST_AT_ONCE:
-            return self._step_by_range(given, known)
+            return self._step_by_range(events, known)
         runs, found = Runs(*plain_runs), self._nothing_found
         if len(pick):
-            found = self._found(given, runs, known, pick, Found(ends, is_over, ()))
-        return found, Known(state, kept, offset, self._carried(given, runs, known, kept[0], column))
+            found = self._found(events, runs, known, pick, Found(ends, is_over, ()))
+        return found, Known(state, kept, offset, self._carried(events, runs, known, kept[0], column))
 
-    def _step_planned(self, given: Input, known: Known, n_events: int) -> tuple[Found, Known]:
+    def _step_planned(self, events: Input, known: Known, n_events: int) -> tuple[Found, Known]:
         """A step before whose join the planner takes a look."""
-        derived = self._situated(given.rows, known)
+        derived = self._situated(events.rows, known)
         self._plan([derived.runs], self._n_unseen)
         if self.n_visited == 0:  # nothing was joined yet: all but the sizes is a guess
             self._try([derived.runs], known.horizon, n_events)
-        return self._joined_by_range(given, known, derived)
+        return self._joined_by_range(events, known, derived)
 
-    def _step_by_range(self, given: Input, known: Known) -> tuple[Found, Known]:
+    def _step_by_range(self, events: Input, known: Known) -> tuple[Found, Known]:
         """A step with more matches than one call of a kernel holds."""
-        return self._joined_by_range(given, known, self._situated(given.rows, known))
+        return self._joined_by_range(events, known, self._situated(events.rows, known))
 
-    def _joined_by_range(self, given: Input, known: Known, derived: Derived) -> tuple[Found, Known]:
+    def _joined_by_range(self, events: Input, known: Known, derived: Derived) -> tuple[Found, Known]:
         runs, state = derived
         before = known.horizon
         orders = self._orders_for(runs, before)
         step = (before, 0, len(before), 1, 0)
         matches = range_join(runs[:], self._plain_spec, orders, step, self._plain_work, self._need)
-        return self.values(given, runs, known, matches), self.keep(given, runs, state, known)
+        return self.values(events, runs, known, matches), self.keep(events, runs, state, known)
 
     def _orders_for(self, runs: Runs, before: Positions) -> Positions:
         at_once = is_cheaper_at_once(runs[:], before, self._costs, self._full[0, 0])
         return self._full if at_once else self._deltas
 
-    def find(self, given: Input, known: Known) -> Found:
+    def find(self, events: Input, known: Known) -> Found:
         """The matches the rows complete, where nothing comes after them."""
-        with self._crew.measured(len(given.rows.time)) as n_threads:
-            pieces = self._pieces(given, known, n_threads)
+        with self._crew.measured(len(events.rows.time)) as n_threads:
+            pieces = self._pieces(events, known, n_threads)
             done = self._crew.run(self._match_only, self._planned(pieces))
         self._note([work for _, work in done])
         return _merged([_shifted(found, first) for (first, *_), (found, _) in zip(pieces, done, strict=True)])
 
-    def _pieces(self, given: Input, known: Known, n_threads: int) -> list[Group]:
+    def _pieces(self, events: Input, known: Known, n_threads: int) -> list[Group]:
         """Groups of slots, one for each thread, derived; with a single slot the threads share it."""
-        rows = given.rows
+        rows = events.rows
         groups = [(0, known.n_slots)]
         if n_threads > 1 and known.n_slots > 1:
             groups = cut_evenly(np.diff(rows.offset) + np.diff(known.offset) + 1, n_threads)
         share = n_threads if len(groups) == 1 else 1
-        parts = [(first, *_group(given, known, first, last)) for first, last in groups]
+        parts = [(first, *_group(events, known, first, last)) for first, last in groups]
         derived = self._crew.run(self.derive, [(part.rows, of_part, share) for _, part, of_part in parts])
         return [Group(*part, of_part, share) for part, of_part in zip(parts, derived, strict=True)]
 
     def _planned(self, pieces: Sequence[Group]) -> list[tuple[Group]]:
         """Look at the plan once for all pieces."""
-        n_events = sum(len(piece.given.rows.time) for piece in pieces)
+        n_events = sum(len(piece.events.rows.time) for piece in pieces)
         several = [piece.derived.runs for piece in pieces]
         self._plan(several, n_events)
         self._try(several, pieces[0].known.horizon, n_events)
@@ -264,11 +264,11 @@ class Engine:
     def _match_only(self, piece: Group) -> tuple[Found, Work]:
         known, runs = piece.known, piece.derived.runs
         matches, work = self._join(runs, known.horizon, piece.share)
-        return self.values(piece.given, runs, known, matches), work
+        return self.values(piece.events, runs, known, matches), work
 
     def _match_and_keep(self, piece: Group) -> tuple[Found, Known, Work]:
         found, work = self._match_only(piece)
-        return found, self.keep(piece.given, *piece.derived, piece.known), work
+        return found, self.keep(piece.events, *piece.derived, piece.known), work
 
     def derive(self, rows: Rows, known: Known, n_threads: int = 1) -> Derived:
         """Situations of the rows, those carried over first; admissible instants set (SEM 2)."""
@@ -365,13 +365,13 @@ class Engine:
             for total, part in zip(self._work, work, strict=True):
                 total += part
 
-    def keep(self, given: Input, runs: Runs, state: Positions, known: Known) -> Known:
+    def keep(self, events: Input, runs: Runs, state: Positions, known: Known) -> Known:
         """What later steps need of the runs (SEM 8.4); `state` is the slots' afterwards."""
         kept, offset, column = retain(runs[:], self._plain_spec, state[0])
-        return Known(state, kept, offset, self._carried(given, runs, known, kept[0], column))
+        return Known(state, kept, offset, self._carried(events, runs, known, kept[0], column))
 
     def _carried(
-        self, given: Input, runs: Runs, known: Known, symbols: Positions, column: Positions
+        self, events: Input, runs: Runs, known: Known, symbols: Positions, column: Positions
     ) -> tuple[States, ...]:
         """Aggregates so far of the runs kept, which stand at these columns of their symbols."""
         if not self.has_aggregates:
@@ -380,17 +380,17 @@ class Engine:
         for symbol, spec in enumerate(self.aggregates):
             own = column[symbols == symbol] if spec else column[:0]
             carry.append(
-                self._states(symbol, given, runs, known, own, runs.last_row[symbol, own]).condensed()
+                self._states(symbol, events, runs, known, own, runs.last_row[symbol, own]).condensed()
             )
         return tuple(carry)
 
-    def values(self, given: Input, runs: Runs, known: Known, matches: Matches) -> Found:
+    def values(self, events: Input, runs: Runs, known: Known, matches: Matches) -> Found:
         """Endpoints and aggregates of matches, in order of their instants."""
         matches = by_instant(matches)
         ends, is_over = endpoints(runs[:], matches)
-        return self._found(given, runs, known, matches.pick, Found(ends, is_over, ()))
+        return self._found(events, runs, known, matches.pick, Found(ends, is_over, ()))
 
-    def _found(self, given: Input, runs: Runs, known: Known, pick: Positions, found: Found) -> Found:
+    def _found(self, events: Input, runs: Runs, known: Known, pick: Positions, found: Found) -> Found:
         """Matches of these situations, with the aggregates of them."""
         states = list(self.no_states)
         for symbol, spec in enumerate(self.aggregates):
@@ -399,18 +399,18 @@ class Engine:
                 until = runs.last_row[symbol, column]
                 if bool(still.any()):
                     until[still] = rows_at(
-                        given.rows.time, given.rows.offset, found.slot[still], found.instant[still]
+                        events.rows.time, events.rows.offset, found.slot[still], found.instant[still]
                     )
-                states[symbol] = self._states(symbol, given, runs, known, column, until)
+                states[symbol] = self._states(symbol, events, runs, known, column, until)
         return found._replace(states=tuple(states))
 
     def situations(
-        self, given: Input, runs: Runs, known: Known, symbol: int
+        self, events: Input, runs: Runs, known: Known, symbol: int
     ) -> tuple[Positions, SymbolValues]:
         """Every situation of a symbol that exists by now (SEM 5.5): slots and values."""
         slot, column = self.existing(runs, symbol)
         te = runs.te[symbol, column]
-        states = self._states(symbol, given, runs, known, column, runs.last_row[symbol, column])
+        states = self._states(symbol, events, runs, known, column, runs.last_row[symbol, column])
         return slot, SymbolValues(runs.ts[symbol, column], te, te == OPEN, states)
 
     def existing(self, runs: Runs, symbol: int) -> tuple[Positions, Positions]:
@@ -420,31 +420,31 @@ class Engine:
         return slot[column], column
 
     def _states(
-        self, symbol: int, given: Input, runs: Runs, known: Known, column: Positions, last_row: Positions
+        self, symbol: int, events: Input, runs: Runs, known: Known, column: Positions, last_row: Positions
     ) -> States:
         """Aggregates of the runs at these columns over their events up to `last_row`."""
         spec = self.aggregates[symbol]
         if not spec or not len(column):
             return spec.empty() if spec else States((), (), len(column))
         # equal requests are answered once; sorted, those of one run follow each other (see fold)
-        n_rows = len(given.rows.time) + 1
+        n_rows = len(events.rows.time) + 1
         request, which = np.unique(column * n_rows + last_row + 1, return_inverse=True)
         column, last_row = request // n_rows, request % n_rows - 1
         entry = runs.carry[symbol, column]
         carried = known.carry[symbol]
         if len(carried):
             entry = np.where(entry < 0, -1, known.ordinals(symbol)[entry])
-        states = spec.fold(given.states[symbol], carried, runs.first_row[symbol, column], last_row, entry)
+        states = spec.fold(events.states[symbol], carried, runs.first_row[symbol, column], last_row, entry)
         return states if len(states) == len(which) and len(which) == 1 else states.take(which)
 
 
-def _group(given: Input, known: Known, first: int, last: int) -> tuple[Input, Known]:
+def _group(events: Input, known: Known, first: int, last: int) -> tuple[Input, Known]:
     """Slots [first, last) of a step: offsets are cut, what they point to stays as it is."""
     if first == 0 and last == known.n_slots:
-        return given, known
-    rows = given.rows._replace(offset=given.rows.offset[first : last + 1])
+        return events, known
+    rows = events.rows._replace(offset=events.rows.offset[first : last + 1])
     state = np.ascontiguousarray(known.state[:, first:last])
-    return given._replace(rows=rows), known._replace(state=state, offset=known.offset[first : last + 1])
+    return events._replace(rows=rows), known._replace(state=state, offset=known.offset[first : last + 1])
 
 
 def _shifted(found: Found, by: int) -> Found:

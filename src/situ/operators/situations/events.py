@@ -138,14 +138,14 @@ class EventMatches(EventOperator):
         if kept.n_slots == 1 and goes_on(rows.time, kept.horizon, LONG_AGO):  # the way of single events
             return self._stepped(kept, in_order(self.engine, rows), at_end=at_end)
         tied = Tied()
-        given, is_late = self._input(kept, rows, complete, tied)
-        stepped = self._stepped(kept, given, at_end=at_end)
+        events, is_late = self._input(kept, rows, complete, tied)
+        stepped = self._stepped(kept, events, at_end=at_end)
         return stepped if is_late is None and not tied.n_rows else stepped._replace(late=is_late, tied=tied)
 
-    def _stepped(self, kept: Known, given: Input, *, at_end: bool) -> Stepped:
+    def _stepped(self, kept: Known, events: Input, *, at_end: bool) -> Stepped:
         if at_end:
-            return Stepped(kept, (FoundMatches(self.results, self.engine.find(given, kept)),))
-        found, after = self.engine.step(given, kept)
+            return Stepped(kept, (FoundMatches(self.results, self.engine.find(events, kept)),))
+        found, after = self.engine.step(events, kept)
         return Stepped(after, (FoundMatches(self.results, found),) if found.size else ())
 
     def prune(self, kept: Known) -> Known:
@@ -176,10 +176,10 @@ class EventMatches(EventOperator):
     def step_slice(self, one: Slice) -> Sequence[FoundMatches]:
         """The matches of the slice's own instants."""
         engine = self.engine
-        given, kept = one.condensed.expanded(engine), one.known(engine)
-        runs, _ = engine.derive(given.rows, kept)
-        matches = engine.match(runs, np.array([one.before]), len(given.rows.time))
-        return [FoundMatches(self.results, engine.values(given, runs, kept, matches))]
+        events, kept = one.condensed.expanded(engine), one.known(engine)
+        runs, _ = engine.derive(events.rows, kept)
+        matches = engine.match(runs, np.array([one.before]), len(events.rows.time))
+        return [FoundMatches(self.results, engine.values(events, runs, kept, matches))]
 
 
 class EventSituations(EventOperator):
@@ -200,20 +200,20 @@ class EventSituations(EventOperator):
         if kept.n_slots == 1 and goes_on(rows.time, kept.horizon, LONG_AGO):
             return self._stepped(kept, in_order(self.engine, rows), at_end=at_end)
         tied = Tied()
-        given, is_late = self._input(kept, rows, complete, tied)
-        return self._stepped(kept, given, at_end=at_end)._replace(late=is_late, tied=tied)
+        events, is_late = self._input(kept, rows, complete, tied)
+        return self._stepped(kept, events, at_end=at_end)._replace(late=is_late, tied=tied)
 
-    def _stepped(self, kept: Known, given: Input, *, at_end: bool) -> Stepped:
+    def _stepped(self, kept: Known, events: Input, *, at_end: bool) -> Stepped:
         engine = self.engine
-        runs, state = engine.derive(given.rows, kept)
-        emitted = [self._closed(symbol, given, runs, kept, at_end) for symbol in range(engine.n_symbols)]
+        runs, state = engine.derive(events.rows, kept)
+        emitted = [self._closed(symbol, events, runs, kept, at_end) for symbol in range(engine.n_symbols)]
         if at_end:
             return Stepped(kept, emitted)
-        after = engine.keep(given, runs, state, kept)
+        after = engine.keep(events, runs, state, kept)
         return Stepped(after.keep_entries(after.entries.te == OPEN), emitted)  # the others are reported
 
-    def _closed(self, symbol: int, given: Input, runs: Runs, kept: Known, at_end: bool) -> FoundSituations:
-        slot, values = self.engine.situations(given, runs, kept, symbol)
+    def _closed(self, symbol: int, events: Input, runs: Runs, kept: Known, at_end: bool) -> FoundSituations:
+        slot, values = self.engine.situations(events, runs, kept, symbol)
         if not at_end:
             over = np.flatnonzero(~values.is_open)
             slot, values = slot[over], values.take(over)

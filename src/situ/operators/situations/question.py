@@ -55,10 +55,10 @@ class SituationsQuestion:
         """The call and the query's canonical text."""
         return {"kind": self.kind, "query": str(self.query)}
 
-    def check_options(self, given: Mapping[str, Any]) -> None:
+    def check_options(self, passed: Mapping[str, Any]) -> None:
         """Refuse what only events, or only given intervals, can be asked for."""
         what = "events" if self.query.intervals is None else "given intervals"
-        for name in given:
+        for name in passed:
             if not self.takes(name):
                 raise OptionError(f"option {name} does not apply to {what}", hint="leave it out")
 

@@ -38,9 +38,9 @@ SHUFFLED = "bucket int, data binary"
 _NESTED = ("array<", "map<", "struct<", "variant", "interval")
 
 
-def run(df: DataFrame, question: Question, given: dict[str, Any]) -> DataFrame:
+def run(df: DataFrame, question: Question, passed: dict[str, Any]) -> DataFrame:
     """The answer to a question over a batch DataFrame; lazy, as all of Spark."""
-    job = Job.of(df, question, given)
+    job = Job.of(df, question, passed)
     return remembering(output.finished(job.found(), job.asked), job.observation, job.told)
 
 
@@ -71,10 +71,10 @@ class Job:
     told: Any  # of rows that tasks leave out (see tied.py)
 
     @classmethod
-    def of(cls, df: DataFrame, question: Question, given: dict[str, Any]) -> Job:
+    def of(cls, df: DataFrame, question: Question, passed: dict[str, Any]) -> Job:
         """Check the options, bind the question and choose a strategy; nothing runs."""
-        options = read_options(given, OPTIONS, "a batch DataFrame", ELSEWHERE)
-        question.check_options(given)
+        options = read_options(passed, OPTIONS, "a batch DataFrame", ELSEWHERE)
+        question.check_options(passed)
         asked = question.bind(schema_of(df), options)
         needs, settings = asked.needs, settings_of(df.sparkSession)
         check_partition_types(needs)

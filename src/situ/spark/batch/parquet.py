@@ -55,13 +55,13 @@ _FOLDER_TYPES = ("string", "tinyint", "smallint", "int", "bigint", "date", "doub
 
 
 def run(
-    spark: SparkSession, paths: str | Sequence[str], question: Question, given: dict[str, Any]
+    spark: SparkSession, paths: str | Sequence[str], question: Question, passed: dict[str, Any]
 ) -> DataFrame:
     """The answer to a question over Parquet files: tasks read them themselves, which is the fastest way.
 
     Every condition must be one that situ evaluates in process (else use spark.read.parquet).
     """
-    return Source.of(spark, paths, question, given).result()
+    return Source.of(spark, paths, question, passed).result()
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,11 @@ class Source:
 
     @classmethod
     def of(
-        cls, spark: SparkSession, paths: str | Sequence[str], question: Question, given: dict[str, Any]
+        cls, spark: SparkSession, paths: str | Sequence[str], question: Question, passed: dict[str, Any]
     ) -> Source:
         """Bind the question and list the files; no row is read."""
-        options = read_options(given, OPTIONS, "Parquet files", ELSEWHERE)
-        question.check_options(given)
+        options = read_options(passed, OPTIONS, "Parquet files", ELSEWHERE)
+        question.check_options(passed)
         df = spark.read.parquet(*([paths] if isinstance(paths, str) else paths))
         asked = question.bind(schema_of(df), options)
         needs = asked.needs
@@ -150,18 +150,18 @@ class Source:
         if self.units and isinstance(self.files, HadoopFiles):
             entry, groups = "read_contents", [self.units]
             reader = session.read.format("binaryFile").option("recursiveFileLookup", "true")
-            given = reader.load([plain(unit.path) for unit in self.units]).select("path", "content")
+            source = reader.load([plain(unit.path) for unit in self.units]).select("path", "content")
         else:
             entry, groups = "read", _groups(self.units, self.sizes, self.settings)
-            given = session.range(0, len(groups), 1, max(1, len(groups)))
+            source = session.range(0, len(groups), 1, max(1, len(groups)))
         reading = Reading(
             task, self.schema, whole, self.settings.ansi, self.settings.time_zone, groups, drops
         )
         if not drops:
-            return given.mapInArrow(shipped(entry, reading, told), SHUFFLED), None
+            return source.mapInArrow(shipped(entry, reading, told), SHUFFLED), None
         # a task's count travels in a row of its own, from which the JVM observes it
         observation = Observation("situ")
-        pieces = given.mapInArrow(shipped(entry, reading, told), f"{SHUFFLED}, {N_BAD_ROWS} bigint")
+        pieces = source.mapInArrow(shipped(entry, reading, told), f"{SHUFFLED}, {N_BAD_ROWS} bigint")
         counted = pieces.observe(observation, F.coalesce(F.sum(N_BAD_ROWS), F.lit(0)).alias(N_BAD_ROWS))
         return counted.where(F.col("data").isNotNull()).select("bucket", "data"), observation
 

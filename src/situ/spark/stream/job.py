@@ -51,10 +51,10 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 
 
-def run(df: DataFrame, question: Question, given: dict[str, Any]) -> DataFrame:
+def run(df: DataFrame, question: Question, passed: dict[str, Any]) -> DataFrame:
     """The answer to a question over a streaming DataFrame: each result once, as soon as it is certain."""
     question.check_stream()
-    job = Job.of(df, question, given)
+    job = Job.of(df, question, passed)
     return output.finished(job.found(), job.asked, job.beside)
 
 
@@ -71,12 +71,12 @@ class Job:
     n_buckets: int
 
     @classmethod
-    def of(cls, df: DataFrame, question: Question, given: dict[str, Any]) -> Job:
+    def of(cls, df: DataFrame, question: Question, passed: dict[str, Any]) -> Job:
         """Check the options, bind the question, look at the session and the watermark; nothing runs."""
-        given = dict(given)
-        buckets = _checked_buckets(given.pop("buckets", DEFAULT_BUCKETS))
-        options = read_options(given, OPTIONS, "a streaming DataFrame", ELSEWHERE)
-        question.check_options(given)
+        passed = dict(passed)
+        buckets = _checked_buckets(passed.pop("buckets", DEFAULT_BUCKETS))
+        options = read_options(passed, OPTIONS, "a streaming DataFrame", ELSEWHERE)
+        question.check_options(passed)
         _check_state_store(df.sparkSession)
         asked = question.bind(schema_of(df), options)
         needs = asked.needs
