@@ -39,6 +39,7 @@ _PRUNE_FROM = 64  # things kept in a step's partitions; doubles with what prunin
 _LAYOUT = b"push 1"  # of saved state beside what the operator writes
 
 _TABLES = (pa.RecordBatch, pa.Table)
+_LONG_AGO = int(LONG_AGO)  # NumPy compares its own numbers more slowly than Python does its own
 Batch: TypeAlias = pa.Table | pa.RecordBatch | Mapping[str, Any]
 
 
@@ -102,8 +103,8 @@ class PushOperator:
             table = self._without_ahead(table, now)
         self._n_pushed += table.num_rows
         rows = self._read_table(table)
-        if self._is_simple and self._complete == LONG_AGO:
-            return self._step(SLOT_0, rows, None, table) if rows.n_rows else self._empty
+        if self._is_simple and self._complete == _LONG_AGO:
+            return self._step(SLOT_0, rows, None, table) if len(rows.time) else self._empty
         if rows.keys:
             rows = rows._replace(codes=self._store.slots_of(rows.keys)[rows.codes], keys=[])
         seen = self._latest
@@ -356,7 +357,8 @@ class PushOperator:
         if stepped.tied is not None and stepped.tied.n_rows:
             self._note_tied(stepped.tied, slots)
         self.forgotten += stepped.n_ignored
-        self._store.write(slots, self._pruned(stepped.kept))
+        after = stepped.kept
+        self._store.write(slots, after if after.n_entries < self._prune_at else self._pruned(after))
         if not stepped.emitted:
             return self._empty
         return self._told(stepped.emitted, slots)
@@ -375,8 +377,6 @@ class PushOperator:
 
     def _pruned(self, kept: Kept) -> Kept:
         """Without what the question rules out, looked at when there is much of it."""
-        if kept.n_entries < self._prune_at:
-            return kept
         kept = self.operator.prune(kept)
         self._prune_at = max(_PRUNE_FROM, 2 * kept.n_entries)
         return kept

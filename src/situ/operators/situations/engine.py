@@ -62,7 +62,7 @@ class Found(NamedTuple):
     @property
     def size(self) -> int:
         """M."""
-        return len(self.ends[0])
+        return int(self.ends.shape[1])
 
     @property
     def ts(self) -> Positions:

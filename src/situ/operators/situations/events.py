@@ -146,7 +146,7 @@ class EventMatches(EventOperator):
         if at_end:
             return Stepped(kept, (FoundMatches(self.results, self.engine.find(events, kept)),))
         found, after = self.engine.step(events, kept)
-        return Stepped(after, (FoundMatches(self.results, found),) if found.size else ())
+        return Stepped(after, (FoundMatches(self.results, found),) if found.ends.shape[1] else ())
 
     def prune(self, kept: Known) -> Known:
         """Without closed situations that the pattern rules out for every match to come."""

@@ -52,7 +52,7 @@ class Known(NamedTuple):
     @property
     def n_entries(self) -> int:
         """E."""
-        return len(self.kept[0])
+        return int(self.kept.shape[1])
 
     @property
     def n_held(self) -> int:
