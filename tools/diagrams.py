@@ -166,20 +166,20 @@ def carriers() -> str:
     y = lines(rows[:1], y)
     y = band(
         y,
-        "read: prepared rows",
+        "read, as needs say: prepared rows",
         "WHERE, conditions to one mask, keys to codes, times to ticks; on Spark the JVM evaluates conditions",
     )
     y = lines(rows[1:], y)
     y = band(
         y,
         "step(kept, rows, complete): emitted, kept",
-        "the same operator, the same kernels, the same purging",
+        "any operator, known by its contract alone; it also says what can be pruned, purged and forgotten",
     )
     y = lines(below[:1], y)
     y = band(
         y,
-        "results: keys, endpoints, aggregates, RETURN",
-        "on Spark the JVM evaluates what RETURN computes from them",
+        "results: keys, and what the operator has emitted",
+        "RETURN is evaluated by the operator; on Spark by the JVM, from endpoints and aggregates",
     )
     y = lines(below[1:], y)
     return drawing(left + across + 14, y + 4, "What the four carriers do, and what they share", parts)
@@ -257,15 +257,15 @@ def spark() -> str:
         y + 176,
         254,
         "stateful operator, once per bucket",
-        "load the rows' cells, step, purge,",
-        "put the cells back",
+        "load the rows' cells, step, prune,",
+        "purge, put the cells back",
     )
     down(382, y, "packed", "pieces")
     parts.append(arrow((490, y + 106), (490, y + 174)))
     parts.append(arrow((506, y + 176), (506, y + 108)))
     parts.append(quiet(514, y + 128, "values"))
     parts.append(quiet(514, y + 154, "as bytes"))
-    jvm(640, y + 42, 118, "observe", "late, ignored,", "matches")
+    jvm(640, y + 42, 118, "observe", "late, ignored,", "tied, matches")
     parts.append(arrow((606, y + 176), (606, y + 74), (638, y + 74)))
     parts.append(quiet(614, y + 128, "results,"))
     parts.append(quiet(614, y + 154, "packed"))
