@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from situ.errors import QueryError
 from situ.language.situations.ast import Query
 
 
-def match(events: Any, query: Query, **options: Any) -> Any:
+def match(events: Any, query: Query | Mapping[str, Query], **options: Any) -> Any:
     """Every match in a table or stream, once (SEM 5.1); the answer is a table of the same kind.
+
+    Several queries by name are answered in one pass: in process by a dict of tables, on Spark by one
+    DataFrame with the column `query` and a struct for each.
 
     >>> import pyarrow as pa, situ
     >>> q = situ.query("FROM t ORDER BY ts DEFINE A AS x > 1 RETURN A.ts AS since")
@@ -21,7 +25,7 @@ def match(events: Any, query: Query, **options: Any) -> Any:
     return _run(events, matching(query), options)
 
 
-def situations(events: Any, query: Query, **options: Any) -> Any:
+def situations(events: Any, query: Query | Mapping[str, Query], **options: Any) -> Any:
     """The derived situations themselves, one row each (SEM 5.5)."""
     from situ.operators.questions import deriving
 
@@ -58,7 +62,7 @@ def why(events: Any, query: Query, **options: Any) -> Any:
     return why_in_process(events, query, **options)
 
 
-def match_parquet(spark: Any, paths: Any, query: Query, **options: Any) -> Any:
+def match_parquet(spark: Any, paths: Any, query: Query | Mapping[str, Query], **options: Any) -> Any:
     """Every match in Parquet files as a Spark DataFrame; tasks read the files themselves, the fastest way."""
     from situ.operators.questions import matching
     from situ.spark import run_parquet
@@ -66,7 +70,7 @@ def match_parquet(spark: Any, paths: Any, query: Query, **options: Any) -> Any:
     return run_parquet(spark, paths, matching(query), options)
 
 
-def situations_parquet(spark: Any, paths: Any, query: Query, **options: Any) -> Any:
+def situations_parquet(spark: Any, paths: Any, query: Query | Mapping[str, Query], **options: Any) -> Any:
     """The derived situations of Parquet files as a Spark DataFrame, one row each (SEM 5.5)."""
     from situ.operators.questions import deriving
     from situ.spark import run_parquet

@@ -9,7 +9,7 @@ import pytest
 
 import situ
 from situ.errors import DataError
-from situ.operators.situations.calls import SituationsPush as Operator
+from situ.operators.situations.push import SituationsPush as Operator
 
 SCHEMA = pa.schema([("t", pa.int64()), ("a", pa.bool_()), ("b", pa.bool_())])
 MEETS = (

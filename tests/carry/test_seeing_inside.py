@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -16,6 +17,7 @@ from situ.carry.contract import Span
 from situ.carry.describe import MOST_PARTITIONS, MOST_SPANS, _bar
 from situ.carry.stream.bucket import Bucket
 from situations.drawing import SCHEMA, events
+from spark.tasks import run_map_side, run_shuffle, run_slices
 from streaming.in_memory import MemoryStream
 
 TEXT = "FROM e PARTITION BY k ORDER BY t DEFINE A AS a, B AS b PATTERN A overlaps B WITHIN 100"
@@ -114,3 +116,26 @@ def test_bars_have_one_width(begin: int, end: int | None) -> None:
     assert len(bar) == 50
     assert bar.strip()[0] == "["
     assert bar.strip()[-1] == (">" if end is None else ")")
+
+
+@pytest.mark.parametrize(("run", "who"), [(run_shuffle, "Spark batch"), (run_map_side, "Spark batch")])
+def test_tasks_of_a_batch_tell_of_their_steps(
+    run: Any, who: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SITU_TRACE", "1")
+    table = events("a ####...", "b ..#####", k="p")
+    with caplog.at_level(logging.INFO, "situ.carry.trace"):
+        assert run([table], TEXT, {}).num_rows == 1
+    (line,) = [record.message for record in caplog.records]
+    assert line.startswith(f"{who}: rows=")
+    assert figures(line)["results"] == "1"
+    assert "kept" not in figures(line)
+
+
+def test_a_slice_tells_of_its_step(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setenv("SITU_TRACE", "1")
+    with caplog.at_level(logging.INFO, "situ.carry.trace"):
+        run_slices([events("a ####...", "b ..#####")], TEXT.replace("PARTITION BY k ", ""), {}, 1)
+    (line,) = [record.message for record in caplog.records]
+    assert line.startswith("Spark batch, slice: touched=1")
+    assert figures(line)["results"] == "1"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import situ
 from situ.operators.situations import sheets
-from situ.operators.situations.calls import SituationsPush as Operator
+from situ.operators.situations.push import SituationsPush as Operator
 from situ.operators.situations.sheets import Sheets
 from situations.drawing import SCHEMA, events
 

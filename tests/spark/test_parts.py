@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from situ import query
-from situ.carry.batch.direct import Dropped, Reading, Unit, events_of
+from situ.carry.batch.direct import Dropped, FilePart, Reading, events_of
 from situ.carry.batch.ranges import Range, may_be_true
 from situ.carry.batch.spill import SortedFiles
 from situ.carry.buckets import buckets_of, labels, spark_hash
@@ -117,7 +117,7 @@ def test_silent_row_groups_are_not_read(tmp_path: Path) -> None:
     text = "FROM t PARTITION BY k ORDER BY ts DEFINE A AS x > 5 RETURN sum(A.y) AS total"
     task = task_for(table.schema, text, {})
     reading = Reading(task, table.schema, False, True, "UTC")
-    silent, loud = events_of(reading, Unit(str(path), 0, os.path.getsize(path), {}), str(path), Dropped())
+    silent, loud = events_of(reading, FilePart(str(path), 0, os.path.getsize(path), {}), str(path), Dropped())
     assert (silent["y"].null_count, loud["y"].null_count) == (20, 0)
     assert silent["_mask"].to_pylist() + loud["_mask"].to_pylist() == [0] * 20 + [1] * 20
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from situ.carry.contract import Emitted, Kept, Question, Setting, emitted_schema
+from situ.carry.contract import Kept, Question, Setting, emitted_schema, tables_of
 from situ.carry.describe import drawn
 from situ.carry.store import SLOT_0, Store
 from situ.carry.trace import Trace
@@ -350,8 +350,10 @@ class PushOperator:
     ) -> pa.Table:
         """Step these partitions; the rows' codes are positions in `slots`. `table` is what they came in."""
         kept = self._store.read(slots)
-        step = self.operator.step if self._trace is None else self._trace.of(self.operator)
-        stepped = step(kept, rows, complete)
+        if self._trace is None:
+            stepped = self.operator.step(kept, rows, complete)
+        else:
+            stepped = self._trace.step(self.operator, kept, rows, complete)
         if stepped.late is not None:
             self._note_late(rows, stepped.late, table, None)
         if stepped.tied is not None and stepped.tied.n_rows:
@@ -361,16 +363,7 @@ class PushOperator:
         self._store.write(slots, after if after.n_entries < self._prune_at else self._pruned(after))
         if not stepped.emitted:
             return self._empty
-        return self._told(stepped.emitted, slots)
-
-    def _told(self, emitted: Sequence[Emitted], slots: Positions) -> pa.Table:
-        """Results as one table; their slots are positions in `slots`."""
-        tables = []
-        for one in emitted:
-            slot = one.slot
-            if len(slot):
-                keys = self._store.keys(slots[slot]) if self.needs.partition else []
-                tables.append(one.table(keys, self._schema))
+        tables = tables_of(stepped.emitted, self._store.keys(slots), self._schema)
         if len(tables) == 1:
             return tables[0]
         return pa.concat_tables(tables) if tables else self._empty

@@ -10,13 +10,13 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from situ.carry.contract import Operator, Stepped, Works
+from situ.carry.contract import Condensed, Emitted, Operator, Slice, Stepped, Works
 from situ.rows.prepared import Prepared
 
 _log = logging.getLogger(__name__)
@@ -38,33 +38,48 @@ class Trace:
         _show_on_standard_error()
         return cls(carrier)
 
-    def of(self, operator: Operator) -> Step:
-        """The operator's `step`, which then tells of every call."""
-        return partial(self._step, operator)
+    def step(
+        self, operator: Operator, kept: Any, rows: Prepared, complete: int | None, *, at_end: bool = False
+    ) -> Stepped:
+        """A step, and its line."""
+        touched = len(np.unique(rows.codes)) if rows.n_rows else 0
+        return self._told(
+            operator, kept, rows.n_rows, touched, lambda: operator.step(kept, rows, complete, at_end=at_end)
+        )
 
-    def _step(
-        self,
-        operator: Operator,
-        kept: Any,
-        rows: Prepared,
-        complete: int | None,
-        *,
-        at_end: bool = False,
+    def step_condensed(self, operator: Any, kept: Any, condensed: Condensed, *, at_end: bool) -> Stepped:
+        """A step of condensed rows, and its line."""
+        n_rows = condensed.n_rows
+        return self._told(
+            operator,
+            kept,
+            int(n_rows.sum()),
+            int((n_rows > 0).sum()),
+            lambda: operator.step_condensed(kept, condensed, at_end=at_end),
+        )
+
+    def step_slice(self, operator: Any, one: Slice) -> Sequence[Emitted]:
+        """The results of a slice, and its line."""
+        return self._told(operator, None, None, 1, lambda: Stepped(None, operator.step_slice(one))).emitted
+
+    def _told(
+        self, operator: Operator, kept: Any, n_rows: int | None, touched: int, step: Callable[[], Stepped]
     ) -> Stepped:
         before = operator.work().n_candidates if isinstance(operator, Works) else 0
         began = time.perf_counter()
-        stepped = operator.step(kept, rows, complete, at_end=at_end)
+        stepped = step()
         ms = 1000 * (time.perf_counter() - began)
-        touched = len(np.unique(rows.codes)) if rows.n_rows else 0
-        figures = {"rows": rows.n_rows, "partitions": kept.n_slots, "touched": touched}
+        figures: dict[str, Any] = {"rows": n_rows, "partitions": kept and kept.n_slots, "touched": touched}
         if isinstance(operator, Works):
             work = operator.work()
             figures |= {"plan": work.plan, "candidates": work.n_candidates - before}
         figures["results"] = sum(len(one.slot) for one in stepped.emitted)
         figures["late"] = 0 if stepped.late is None else int(stepped.late.sum())
-        if not at_end:
-            figures |= {"kept": stepped.kept.n_entries, "held": stepped.kept.n_held}
-        said = " ".join(f"{name}={value}" for name, value in figures.items())
+        after = stepped.kept
+        if after is not None and after is not kept:  # at the end nothing is kept
+            figures |= {"kept": after.n_entries, "held": after.n_held}
+        known = {name: value for name, value in figures.items() if value is not None}
+        said = " ".join(f"{name}={value}" for name, value in known.items())
         _log.info("%s: %s ms=%.3f", self._carrier, said, ms)
         return stepped
 
@@ -72,7 +87,7 @@ class Trace:
 def traced(operator: Operator, carrier: str) -> Step:
     """The operator's `step`, with a trace if SITU_TRACE asks for one."""
     trace = Trace.if_asked_for(carrier)
-    return operator.step if trace is None else trace.of(operator)
+    return operator.step if trace is None else partial(trace.step, operator)
 
 
 @cache

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from situ.carry import in_process
 from situ.errors import OptionError
 from situ.language.situations.ast import Query
-from situ.operators.situations import calls as api
+from situ.operators.situations.question import Matching
 from situ.plotting.gather import Gatherer, best, partition_events
 from situ.plotting.matches import Found, return_column, with_endpoints
 from situ.plotting.pictures import Picture, Pictures
@@ -22,7 +23,7 @@ def plot(events: Any, query: Query, *, top: int = 3, by: str | None = None, **op
     _check_top(top)
     table = to_arrow(events)
     gatherer = Gatherer(query, table.schema, options, zone=options.get("time_zone"))
-    found = Found(api.match(table, with_endpoints(query), **options), query)
+    found = Found(in_process.run(table, Matching(with_endpoints(query)), options), query)
     chosen = best(found, top, by).table.to_pylist()
     fetch = partition_events(table, gatherer.bound)
     scenes = tuple(gatherer.scene(found, row, fetch(row, *gatherer.stretch(found, row))) for row in chosen)

@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from situ.carry import in_process
 from situ.errors import OptionError
 from situ.expressions.literals import zone_of
 from situ.language.situations.ast import Query, Symbol
 from situ.language.situations.binder import BoundQuery, bind
 from situ.language.situations.described import condition_text
-from situ.operators.situations import calls as api
 from situ.operators.situations.question import Deriving
 from situ.plan.explain import describe_duration
 from situ.plotting.matches import Found, loose, return_column
@@ -119,7 +119,7 @@ class Gatherer:
         return str(value)
 
     def _lanes(self, events: pa.Table, own: dict[str, int], ends: dict[str, int | None]) -> tuple[Lane, ...]:
-        runs = api.situations(events, self._runs_query, **self.options)
+        runs = in_process.run(events, Deriving(self._runs_query), self.options)
         lanes = []
         for i, symbol in enumerate(self.query.symbols):
             several = runs.filter(pc.equal(runs["symbol"], symbol.name)).sort_by("ts").to_pylist()

@@ -4,7 +4,7 @@
     sections, compressed: each a u8 type, a u8 number of dimensions, u64 dimensions, then the array's bytes
 
 Neither Arrow nor kernels look twice at positions read from a file: a damaged one would not fail, it would
-crash the process. The checksum tells damage by accident; what is read is checked all the same (`validate`),
+crash the process. The checksum tells damage by accident; what is read is checked all the same (`checks`),
 because bytes can be forged with a checksum that fits. Arrow columns (partition values, waiting attributes)
 are sections of bytes in Arrow's IPC format, without their types; of a dictionary only its values are kept.
 """

@@ -36,7 +36,7 @@ _COUNTED = SHUFFLED.append(pa.field(N_BAD_ROWS, pa.int64()))
 
 
 @dataclass(frozen=True)
-class Unit:
+class FilePart:
     """Part of a file: the row groups whose middle lies in the byte range; `folders` are its hive values."""
 
     path: str
@@ -54,7 +54,7 @@ class Reading:
     whole: bool  # are events packed as they are (strategy="shuffle")
     ansi: bool
     time_zone: str
-    units: list[list[Unit]] = field(default_factory=list)  # of each Spark task
+    file_parts: list[list[FilePart]] = field(default_factory=list)  # of each Spark task
     drops: bool = False  # are rows without a time left out and counted
 
     @property
@@ -96,26 +96,33 @@ def read_units(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[
     Where rows without a time are dropped, a last row without a piece says how many.
     """
     numbers = (number for batch in batches for number in batch.column(0).to_pylist())
-    return _read_each(reading, ((unit, unit.path) for number in numbers for unit in reading.units[number]))
+    return _read_each(
+        reading,
+        ((file_part, file_part.path) for number in numbers for file_part in reading.file_parts[number]),
+    )
 
 
 def read_contents(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The same of whole files that Spark has read: each row is a path and the file's content."""
-    units = {plain(unit.path): unit for group in reading.units for unit in group}
+    file_parts = {plain(file_part.path): file_part for group in reading.file_parts for file_part in group}
     return _read_each(
         reading,
         (
-            (units[path.as_py()], content.as_buffer())
+            (file_parts[path.as_py()], content.as_buffer())
             for batch in batches
             for path, content in zip(batch.column(0), batch.column(1), strict=True)
         ),
     )
 
 
-def _read_each(reading: Reading, units: Iterable[tuple[Unit, str | pa.Buffer]]) -> Iterator[pa.RecordBatch]:
+def _read_each(
+    reading: Reading, file_parts: Iterable[tuple[FilePart, str | pa.Buffer]]
+) -> Iterator[pa.RecordBatch]:
     """Pieces of file parts, each with the path or the content of its file."""
     dropped = Dropped()
-    pieces = (piece for unit, file in units for piece in read_unit(reading, unit, file, dropped))
+    pieces = (
+        piece for file_part, file in file_parts for piece in read_file_part(reading, file_part, file, dropped)
+    )
     if not reading.drops:
         yield from pieces
         return
@@ -124,23 +131,25 @@ def _read_each(reading: Reading, units: Iterable[tuple[Unit, str | pa.Buffer]]) 
     yield pa.RecordBatch.from_pylist([{N_BAD_ROWS: dropped.n_rows}], schema=_COUNTED)
 
 
-def read_unit(
-    reading: Reading, unit: Unit, file: str | pa.Buffer, dropped: Dropped
+def read_file_part(
+    reading: Reading, file_part: FilePart, file: str | pa.Buffer, dropped: Dropped
 ) -> Iterator[pa.RecordBatch]:
     """One part of a file as one split, whole or condensed, pieces for each bucket."""
     task = reading.task
     try:
-        parts = gathered(events_of(reading, unit, file, dropped), task.limit)
+        parts = gathered(events_of(reading, file_part, file, dropped), task.limit)
         for part in parts:
             if reading.whole:
                 yield from pack_prepared(task, read_travelling(task.needs, part.rows))
             else:
                 yield from condense_split(task, itertools.chain([part], parts))
     except DataError as error:
-        raise type(error)(f"{unit.path}: {error.message}", hint=error.hint) from None
+        raise type(error)(f"{file_part.path}: {error.message}", hint=error.hint) from None
 
 
-def events_of(reading: Reading, unit: Unit, content: str | pa.Buffer, dropped: Dropped) -> Iterator[pa.Table]:
+def events_of(
+    reading: Reading, file_part: FilePart, content: str | pa.Buffer, dropped: Dropped
+) -> Iterator[pa.Table]:
     """The events of a part of a file, as the columns that travel and the mask."""
     needs = reading.needs
     with open_file(content) if isinstance(content, str) else pa.BufferReader(content) as source:
@@ -149,9 +158,9 @@ def events_of(reading: Reading, unit: Unit, content: str | pa.Buffer, dropped: D
         positions = _flat_columns(file.metadata)
         for number in range(file.metadata.num_row_groups):
             row_group = file.metadata.row_group(number)
-            if not unit.start <= _middle(row_group) < unit.end:
+            if not file_part.start <= _middle(row_group) < file_part.end:
                 continue
-            ranges = folder_ranges(unit.folders) | row_group_ranges(row_group, positions)
+            ranges = folder_ranges(file_part.folders) | row_group_ranges(row_group, positions)
             if needs.where is not None and not may_be_true(needs.where, ranges):
                 continue
             is_silent = needs.only_where_true and not any(
@@ -166,7 +175,7 @@ def events_of(reading: Reading, unit: Unit, content: str | pa.Buffer, dropped: D
             for batch in file.iter_batches(
                 _ROWS_AT_ONCE, row_groups=[number], columns=names, use_threads=False
             ):
-                yield _events(reading, unit, batch, dropped, is_silent=is_silent)
+                yield _events(reading, file_part, batch, dropped, is_silent=is_silent)
 
 
 def _flat_columns(metadata: Any) -> dict[str, int]:
@@ -191,11 +200,11 @@ def _middle(row_group: Any) -> int:
 
 
 def _events(
-    reading: Reading, unit: Unit, batch: pa.RecordBatch, dropped: Dropped, *, is_silent: bool
+    reading: Reading, file_part: FilePart, batch: pa.RecordBatch, dropped: Dropped, *, is_silent: bool
 ) -> pa.Table:
     """A batch's events; where no condition can hold nothing is evaluated but WHERE."""
     needs = reading.needs
-    table = _in_schema(reading, unit, batch)
+    table = _in_schema(reading, file_part, batch)
     if reading.where is not None:
         table = table.filter(pa.array(truths(reading.where(Columns(table), table.num_rows)).view(bool)))
     time = table.column(needs.time.name)
@@ -208,13 +217,13 @@ def _events(
     return table.select(names).append_column(MASK, pa.array(mask))
 
 
-def _in_schema(reading: Reading, unit: Unit, batch: pa.RecordBatch) -> pa.Table:
+def _in_schema(reading: Reading, file_part: FilePart, batch: pa.RecordBatch) -> pa.Table:
     """The batch with all columns in Spark's types: folders as constants, what was not read as nulls."""
     found = {name.lower(): column for name, column in zip(batch.schema.names, batch.columns, strict=True)}
     columns = []
     for own in reading.schema:
-        if own.name in unit.folders:
-            columns.append(pa.repeat(pa.scalar(unit.folders[own.name], own.type), batch.num_rows))
+        if own.name in file_part.folders:
+            columns.append(pa.repeat(pa.scalar(file_part.folders[own.name], own.type), batch.num_rows))
         elif own.name.lower() in found:
             column = plain_column(found[own.name.lower()])
             columns.append(column if column.type == own.type else column.cast(own.type))

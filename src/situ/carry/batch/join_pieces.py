@@ -17,6 +17,7 @@ from situ.carry.batch.pieces import shuffled, unpack_condensed, values
 from situ.carry.batch.runner import CondensedBlock, Runner, batches_of
 from situ.carry.batch.task import Task
 from situ.carry.contract import Condensed, Condenses, Slices, at, tables_of
+from situ.carry.trace import Trace
 from situ.errors import DataError
 from situ.rows.keys import shown
 from situ.rows.prepared import Positions
@@ -74,7 +75,9 @@ def match_slices(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
         reader = Reader(data, _SLICE)
         one = task.operator.read_slice(reader)
         reader.end()
-        yield from batches_of(tables_of(task.operator.step_slice(one), [], task.output))
+        trace = Trace.if_asked_for("Spark batch, slice")
+        emitted = task.operator.step_slice(one) if trace is None else trace.step_slice(task.operator, one)
+        yield from batches_of(tables_of(emitted, [], task.output))
 
 
 def in_time_order(

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from situ.carry.batch.task import Task
 from situ.carry.contract import Condensed, Condenses, Kept, Operator, Stepped, at, tables_of
-from situ.carry.trace import traced
+from situ.carry.trace import Trace, traced
 from situ.errors import SituError
 from situ.rows.keys import shown
 from situ.rows.prepared import Prepared
@@ -18,14 +18,14 @@ from situ.rows.prepared import Prepared
 _ROWS_PER_BATCH = 50_000
 
 
-class Block(Protocol):
-    """Rows of K partitions, a slot for each."""
+class Steppable(Protocol):
+    """Rows of K partitions, a slot for each, whole or condensed."""
 
     @property
     def n_slots(self) -> int:
         """K."""
 
-    def slots(self, first: int, last: int) -> Block:
+    def slots(self, first: int, last: int) -> Steppable:
         """Some neighbouring slots."""
 
     def step(self, operator: Operator, kept: Any, *, at_end: bool) -> Stepped:
@@ -67,7 +67,10 @@ class CondensedBlock(NamedTuple):
     def step(self, operator: Operator, kept: Any, *, at_end: bool) -> Stepped:
         """Step them."""
         assert isinstance(operator, Condenses)
-        return operator.step_condensed(kept, self.condensed, at_end=at_end)
+        trace = Trace.if_asked_for("Spark batch")
+        if trace is None:
+            return operator.step_condensed(kept, self.condensed, at_end=at_end)
+        return trace.step_condensed(operator, kept, self.condensed, at_end=at_end)
 
 
 class Runner:
@@ -78,7 +81,7 @@ class Runner:
         self._going_on: Kept | None = None
 
     def feed(
-        self, block: Block, keys: Sequence[pa.Array], *, goes_on: bool = False
+        self, block: Steppable, keys: Sequence[pa.Array], *, goes_on: bool = False
     ) -> Iterator[pa.RecordBatch]:
         """The results the rows complete; `keys` are each slot's values."""
         n_whole = block.n_slots - goes_on
@@ -100,7 +103,7 @@ class Runner:
         return going_on if n_slots == 1 else going_on.followed_by([operator.nothing(n_slots - 1)])
 
     def _fed(
-        self, block: Block, kept: Kept, keys: Sequence[pa.Array], *, at_end: bool
+        self, block: Steppable, kept: Kept, keys: Sequence[pa.Array], *, at_end: bool
     ) -> Iterator[pa.RecordBatch]:
         try:
             stepped = block.step(self.task.operator, kept, at_end=at_end)
@@ -114,7 +117,7 @@ class Runner:
         yield from batches_of(tables)
 
     def _blamed(
-        self, error: SituError, block: Block, kept: Kept, keys: Sequence[pa.Array], at_end: bool
+        self, error: SituError, block: Steppable, kept: Kept, keys: Sequence[pa.Array], at_end: bool
     ) -> SituError:
         """The error with the partition that causes it, found by running each alone."""
         if not keys:

@@ -148,7 +148,8 @@ class Bucket:
             return
         rows = rows.used()
         cells = set(self._cells_of(rows.hashes).tolist())
-        loaded, own = self._with_slots(self._load(sorted(cells)), rows)
+        since = int(LONG_AGO) if complete is None else complete  # what was forgotten, was by then
+        loaded, own = self._with_slots(self._load(sorted(cells)), rows, since)
         after = traced(self._operator, "Spark stream")(loaded.known, own, complete)
         if after.late is not None:
             note_late(outcome, own.time, after.late, originals)
@@ -174,12 +175,12 @@ class Bucket:
         """The cell of each partition; the remainder of its hash is the bucket's already."""
         return cells_of(hashes // self._program.task.n_buckets, self._n_cells)
 
-    def _with_slots(self, loaded: Loaded, rows: Keyed) -> tuple[Loaded, Prepared]:
+    def _with_slots(self, loaded: Loaded, rows: Keyed, since: int) -> tuple[Loaded, Prepared]:
         """The rows' partitions among the loaded ones, new ones added; the rows, coded by slot."""
         n_old = len(loaded.hashes)
         if not self._program.types.keys:
             if not n_old:
-                loaded = loaded._replace(hashes=rows.hashes, known=self._operator.nothing(1))
+                loaded = loaded._replace(hashes=rows.hashes, known=self._operator.nothing(1, since))
             return loaded, rows.rows._replace(keys=[])
         codes, keys = merged([loaded.keys, rows.rows.keys], n_old + len(rows.hashes))
         require((codes[:n_old] == np.arange(n_old)).all(), "a partition is there twice")
@@ -187,7 +188,7 @@ class Bucket:
         if n_new:
             hashes = np.empty(n_old + n_new, np.int64)
             hashes[codes] = np.concatenate([loaded.hashes, rows.hashes])
-            known = loaded.known.followed_by([self._operator.nothing(n_new)])
+            known = loaded.known.followed_by([self._operator.nothing(n_new, since)])
             loaded = Loaded(keys, hashes, known, loaded.n_stored)
         return loaded, rows.rows._replace(codes=codes[n_old:][rows.rows.codes], keys=[])
 

@@ -123,8 +123,8 @@ class Query:
         return explain_text(self)
 
     def operator(self, schema: Any, **options: Any) -> Any:
-        """A push operator for this query; see `situ.operators.situations.calls.operator`."""
-        from situ.operators.situations.calls import (
+        """A push operator for this query; see `situ.operators.situations.push.operator`."""
+        from situ.operators.situations.push import (
             operator,  # a convenience: the layers above stay unknown here
         )
 

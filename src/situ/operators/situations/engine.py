@@ -1,4 +1,4 @@
-"""One step of the engine: rows in, matches out, what is known carried on. Every carrier calls this."""
+"""One step of the engine: rows in, matches out, what is known carried on. Operators of situations call it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
-from situ.carry.batch.direct import N_BAD_ROWS, Reading, Unit, folder_ranges
+from situ.carry.batch.direct import N_BAD_ROWS, FilePart, Reading, folder_ranges
 from situ.carry.batch.opening import folder_texts, plain
 from situ.carry.batch.ranges import may_be_true
 from situ.carry.batch.task import Task
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
-_MOST_BYTES = 128 << 20  # of a unit; a row group is never cut
+_MOST_BYTES = 128 << 20  # of a part; a row group is never cut
 _OPEN_COST = 4 << 20
 _MOST_AT_ONCE = 1 << 30  # bytes of a file that Spark opens for us, which comes as one value
 _GLOB = set("{}[]*?\\")
@@ -74,7 +74,7 @@ class Source:
     options: Options
     settings: Settings
     files: Files
-    units: list[Unit]
+    file_parts: list[FilePart]
     sizes: dict[str, int]
     decision: Decision
 
@@ -100,11 +100,13 @@ class Source:
         sizes = dict(zip(chosen, of_each(reached.size, chosen), strict=True))
         if isinstance(reached, HadoopFiles):
             _check_contents(sizes)
-            units = [Unit(path, 0, sizes[path], values) for path, values in chosen.items()]
+            file_parts = [FilePart(path, 0, sizes[path], values) for path, values in chosen.items()]
         else:
-            units = [unit for path, values in chosen.items() for unit in _units(path, sizes[path], values)]
+            file_parts = [
+                part for path, values in chosen.items() for part in _file_parts(path, sizes[path], values)
+            ]
         decision = _decide(options.strategy, operator, list(folders), reached, sizes)
-        source = cls(df, asked, operator, options, settings, reached, units, sizes, decision)
+        source = cls(df, asked, operator, options, settings, reached, file_parts, sizes, decision)
         source.check_conditions()
         return source
 
@@ -147,12 +149,12 @@ class Source:
         drops = self.options.on_bad_rows == "drop"
         whole = self.decision.strategy == "shuffle"
         session = self.df.sparkSession
-        if self.units and isinstance(self.files, HadoopFiles):
-            entry, groups = "read_contents", [self.units]
+        if self.file_parts and isinstance(self.files, HadoopFiles):
+            entry, groups = "read_contents", [self.file_parts]
             reader = session.read.format("binaryFile").option("recursiveFileLookup", "true")
-            source = reader.load([plain(unit.path) for unit in self.units]).select("path", "content")
+            source = reader.load([plain(part.path) for part in self.file_parts]).select("path", "content")
         else:
-            entry, groups = "read", _groups(self.units, self.sizes, self.settings)
+            entry, groups = "read", _groups(self.file_parts, self.sizes, self.settings)
             source = session.range(0, len(groups), 1, max(1, len(groups)))
         reading = Reading(
             task, self.schema, whole, self.settings.ansi, self.settings.time_zone, groups, drops
@@ -243,24 +245,26 @@ def _unreadable(name: str, what: str) -> BindError:
     )
 
 
-def _units(path: str, size: int, values: dict[str, Any]) -> list[Unit]:
+def _file_parts(path: str, size: int, values: dict[str, Any]) -> list[FilePart]:
     """A file in parts of about equal size."""
     n_parts = max(1, -(-size // _MOST_BYTES))
     borders = [size * i // n_parts for i in range(n_parts + 1)]
-    return [Unit(path, begin, end, values) for begin, end in pairwise(borders)]
+    return [FilePart(path, begin, end, values) for begin, end in pairwise(borders)]
 
 
-def _groups(units: Sequence[Unit], sizes: dict[str, int], settings: Settings) -> list[list[Unit]]:
-    """Units for each task: as many tasks as keep all cores busy, of at most 128 MB."""
-    total = sum(min(sizes[unit.path], unit.end - unit.start) + _OPEN_COST for unit in units)
+def _groups(
+    file_parts: Sequence[FilePart], sizes: dict[str, int], settings: Settings
+) -> list[list[FilePart]]:
+    """File parts for each task: as many tasks as keep all cores busy, of at most 128 MB."""
+    total = sum(min(sizes[part.path], part.end - part.start) + _OPEN_COST for part in file_parts)
     most = min(_MOST_BYTES, max(_OPEN_COST, total // max(1, settings.n_tasks)))
-    groups: list[list[Unit]] = []
+    groups: list[list[FilePart]] = []
     room = 0
-    for unit in units:
-        cost = unit.end - unit.start + _OPEN_COST
+    for part in file_parts:
+        cost = part.end - part.start + _OPEN_COST
         if not groups or cost > room:
             groups.append([])
             room = most
-        groups[-1].append(unit)
+        groups[-1].append(part)
         room -= cost
     return groups

@@ -34,7 +34,7 @@ _US_PER_MS = 1000
 gc.freeze()
 
 
-class Operator:
+class StatefulOperator:
     """Groups are buckets; a negative group holds the header.
 
     Every bucket keeps the header too: Spark runs buckets and the header side by side, so either may be the

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def shipped_processor(program: Program) -> StatefulProcessor:
-    """The stateful operator of a query, as `situ.spark.stream.processor.Operator` does it."""
+    """The stateful operator of a query, as `situ.spark.stream.processor.StatefulOperator` does it."""
     payload = pickle.dumps(program)
 
     class Shipped(StatefulProcessor):
@@ -49,9 +49,9 @@ def shipped_processor(program: Program) -> StatefulProcessor:
 
         def _own(self) -> Any:
             if self._operator is None:
-                from situ.spark.stream.processor import Operator
+                from situ.spark.stream.processor import StatefulOperator
 
-                self._operator = Operator(payload, self._handle, self._states)
+                self._operator = StatefulOperator(payload, self._handle, self._states)
             return self._operator
 
     return Shipped()

@@ -1,4 +1,4 @@
-"""What users call for situations in process: `situ.match`, `situ.situations`, `query.operator`."""
+"""What `query.operator` gives a user."""
 
 from __future__ import annotations
 
@@ -6,25 +6,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from situ.carry import in_process
 from situ.carry.push import PushOperator
 from situ.language.situations.ast import Query
 from situ.language.situations.binder import BoundQuery
 from situ.operators.situations.engine import Engine
 from situ.operators.situations.events import EventMatches
 from situ.operators.situations.given import IntervalMatches
-from situ.operators.situations.question import Deriving, Matching
+from situ.operators.situations.question import Matching
 from situ.plan.explain import Explanation, explain_query
-
-
-def match(events: Any, query: Query, **options: Any) -> Any:
-    """Every match in a table, once, as a table of the same kind (SEM 5.1)."""
-    return in_process.run(events, Matching(query), options)
-
-
-def situations(events: Any, query: Query, **options: Any) -> Any:
-    """The derived situations themselves, one row each (SEM 5.5)."""
-    return in_process.run(events, Deriving(query), options)
 
 
 class SituationsPush(PushOperator):
