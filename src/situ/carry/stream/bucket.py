@@ -64,6 +64,7 @@ class Bucket:
         self._operator = program.operator
         self._shelf = shelf
         self._n_cells, self._n_keys = 1, 0
+        self._purged = int(LONG_AGO)  # the watermark up to which partitions may have been forgotten
         self._wake = np.full(1, NEVER)  # for each cell the instant something can be purged at
         index = Index.empty()
         data = shelf.head()
@@ -74,7 +75,7 @@ class Bucket:
 
     def _read_head(self, reader: Reader) -> Index:
         """How the bucket's state is cut up; what is wrong here would be looked for, or made, in vain."""
-        self._n_cells, self._n_keys = reader.array(np.int64, (2,)).tolist()
+        self._n_cells, self._n_keys, self._purged = reader.array(np.int64, (3,)).tolist()
         require(self._n_cells > 0, "a bucket has no cells")
         require(wanted_cells(self._n_cells, self._n_keys) == self._n_cells, "a bucket has too many cells")
         self._wake = reader.array(np.int64, (self._n_cells,))
@@ -141,6 +142,7 @@ class Bucket:
         ready = np.flatnonzero(self._wake <= complete)
         if len(ready):
             self._write(self._load(ready.tolist()), set(ready.tolist()), complete)
+        self._purged = complete
 
     def _apply(self, rows: Keyed, originals: pa.Array | None, complete: int | None, outcome: Outcome) -> None:
         """Step the partitions of these rows; without a watermark late ones are left out here."""
@@ -148,8 +150,7 @@ class Bucket:
             return
         rows = rows.used()
         cells = set(self._cells_of(rows.hashes).tolist())
-        since = int(LONG_AGO) if complete is None else complete  # what was forgotten, was by then
-        loaded, own = self._with_slots(self._load(sorted(cells)), rows, since)
+        loaded, own = self._with_slots(self._load(sorted(cells)), rows)
         after = traced(self._operator, "Spark stream")(loaded.known, own, complete)
         if after.late is not None:
             note_late(outcome, own.time, after.late, originals)
@@ -175,12 +176,12 @@ class Bucket:
         """The cell of each partition; the remainder of its hash is the bucket's already."""
         return cells_of(hashes // self._program.task.n_buckets, self._n_cells)
 
-    def _with_slots(self, loaded: Loaded, rows: Keyed, since: int) -> tuple[Loaded, Prepared]:
+    def _with_slots(self, loaded: Loaded, rows: Keyed) -> tuple[Loaded, Prepared]:
         """The rows' partitions among the loaded ones, new ones added; the rows, coded by slot."""
         n_old = len(loaded.hashes)
         if not self._program.types.keys:
             if not n_old:
-                loaded = loaded._replace(hashes=rows.hashes, known=self._operator.nothing(1, since))
+                loaded = loaded._replace(hashes=rows.hashes, known=self._operator.nothing(1, self._purged))
             return loaded, rows.rows._replace(keys=[])
         codes, keys = merged([loaded.keys, rows.rows.keys], n_old + len(rows.hashes))
         require((codes[:n_old] == np.arange(n_old)).all(), "a partition is there twice")
@@ -188,7 +189,7 @@ class Bucket:
         if n_new:
             hashes = np.empty(n_old + n_new, np.int64)
             hashes[codes] = np.concatenate([loaded.hashes, rows.hashes])
-            known = loaded.known.followed_by([self._operator.nothing(n_new, since)])
+            known = loaded.known.followed_by([self._operator.nothing(n_new, self._purged)])
             loaded = Loaded(keys, hashes, known, loaded.n_stored)
         return loaded, rows.rows._replace(codes=codes[n_old:][rows.rows.codes], keys=[])
 
@@ -269,7 +270,7 @@ class Bucket:
 
     def _save(self) -> None:
         writer = Writer(self._program.identity)
-        writer.array(np.array([self._n_cells, self._n_keys]))
+        writer.array(np.array([self._n_cells, self._n_keys, self._purged]))
         writer.array(self._wake)
         for column in self._waiting.index:
             writer.array(column)
