@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 import pyarrow as pa
 
@@ -18,17 +19,23 @@ _WIDTH = 50
 
 
 def drawn(
-    spans: Iterable[Span], horizon: Positions, keys: Sequence[pa.Array], needs: Needs, n_waiting: int
+    spans: Iterable[Span],
+    horizon: Positions,
+    keys: Sequence[pa.Array],
+    needs: Needs,
+    n_waiting: int,
+    most: int = MOST_PARTITIONS,
 ) -> str:
-    """The drawing; `horizon` and `keys` are those of every slot."""
+    """The drawing, of so many partitions; `horizon` and `keys` are those of every slot."""
     several = sorted(spans, key=lambda span: (span.slot, span.begin, span.label))
+    by_slot = {slot: list(own) for slot, own in groupby(several, key=lambda span: span.slot)}
     partitions = "partition" if len(horizon) == 1 else "partitions"
     lines = [f"{len(several):,} kept in {len(horizon):,} {partitions}, {n_waiting:,} rows waiting"]
-    for slot in range(min(len(horizon), MOST_PARTITIONS)):
-        own = [span for span in several if span.slot == slot]
-        lines += ["", *_partition(slot, own, int(horizon[slot]), keys, needs.time.type)]
-    if len(horizon) > MOST_PARTITIONS:
-        lines += ["", f"... and {len(horizon) - MOST_PARTITIONS:,} more partitions"]
+    for slot in range(min(len(horizon), most)):
+        lines += ["", *_partition(slot, by_slot.get(slot, []), int(horizon[slot]), keys, needs.time.type)]
+    if len(horizon) > most:
+        left = len(horizon) - most
+        lines += ["", f"... and {left:,} more {'partition' if left == 1 else 'partitions'}"]
     return "\n".join(lines)
 
 

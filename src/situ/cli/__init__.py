@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, cast
 
 from situ._version import __version__
-from situ.cli import bench, demo, explain, generate, plot, run, situations, stream, why
+from situ.cli import bench, demo, explain, generate, plot, run, situations, state, stream, why
 from situ.cli.arguments import Parser
 from situ.cli.common import exit_code, print_error, print_warning
 from situ.cli.spark_errors import from_spark, is_from_spark
@@ -33,6 +33,7 @@ COMMANDS = (
     demo,
     run,
     stream,
+    state,
     explain,
     situations,
     why,

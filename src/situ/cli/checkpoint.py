@@ -21,7 +21,7 @@ WHAT_TO_DO = (
 
 
 class CheckpointError(SituError):
-    """The checkpoint of `situ stream` is damaged, or is not what this command can go on from."""
+    """The checkpoint of a stream is damaged, or is not what this command can go on from."""
 
 
 def checkpoint_error(said: str, folder: str, known: SituError | None) -> SituError | None:

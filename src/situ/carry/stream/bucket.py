@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from situ.carry.contract import Kept, tables_of
-from situ.carry.describe import drawn
+from situ.carry.contract import Kept, Span, tables_of
+from situ.carry.describe import MOST_PARTITIONS, drawn
 from situ.carry.stream.cells import affected, cells_of, wanted_cells
 from situ.carry.stream.keyed import Keyed, merged, read_keyed, read_keys, write_keyed
 from situ.carry.stream.outcome import Outcome
@@ -24,6 +24,7 @@ from situ.carry.stream.waiting import Index, Waiting, check_index
 from situ.carry.trace import traced
 from situ.rows.kernels.numbers import LONG_AGO, NEVER
 from situ.rows.keys import shown
+from situ.rows.needs import Needs
 from situ.rows.prepared import Prepared
 from situ.rows.saved import check_rows
 from situ.rows.tied import Tied, Ties
@@ -54,6 +55,28 @@ class Loaded(NamedTuple):
     hashes: Positions
     known: Kept
     n_stored: int
+
+
+class Content(NamedTuple):
+    """What a bucket keeps, for people to look at; `horizon` and `keys` are those of every partition."""
+
+    spans: list[Span]
+    horizon: Positions
+    keys: list[pa.Array]
+    needs: Needs
+    n_waiting: int  # rows that wait, or are held back
+
+    @property
+    def n_partitions(self) -> int:
+        """Of which something is known."""
+        return len(self.horizon)
+
+    def drawn(self, most: int = MOST_PARTITIONS) -> str:
+        """A line for each thing, over time, of so many partitions."""
+        if not self.n_partitions:
+            waiting = f", {self.n_waiting:,} rows waiting" if self.n_waiting else ""
+            return f"nothing is kept{waiting}"
+        return drawn(self.spans, self.horizon, self.keys, self.needs, self.n_waiting, most)
 
 
 class Bucket:
@@ -107,12 +130,15 @@ class Bucket:
 
     def describe(self) -> str:
         """What is kept, drawn: a line for each thing, over time, partition by partition."""
+        return self.content().drawn()
+
+    def content(self) -> Content:
+        """All that is kept, read from the shelf and checked."""
         loaded = self._load(range(self._n_cells))
-        if not len(loaded.hashes):
-            return "nothing is kept"
-        spans = self._operator.describe(loaded.known)
-        waiting = self.n_waiting + loaded.known.n_held
-        return drawn(spans, loaded.known.horizon, loaded.keys, self._program.needs, waiting)
+        require(len(loaded.hashes) == self._n_keys, "partitions are missing")
+        spans = list(self._operator.describe(loaded.known))
+        n_waiting = self.n_waiting + loaded.known.n_held
+        return Content(spans, loaded.known.horizon, loaded.keys, self._program.needs, n_waiting)
 
     def take(self, rows: Keyed, originals: pa.Array | None, complete: int | None) -> Outcome:
         """Take in rows of this micro-batch; `complete` is the watermark, None where there is none."""

@@ -17,6 +17,32 @@ def arrow_schema(columns: Sequence[Column], schema: T.StructType) -> pa.Schema:
     return pa.schema([(column.name, _arrow_type(column, schema)) for column in columns])
 
 
+def ddl(fields: Sequence[T.StructField]) -> str:
+    """Names and types as Spark's parser reads them, made without a session.
+
+    >>> ddl([T.StructField("a b", T.ArrayType(T.LongType())), T.StructField("n", T.StructType([]))])
+    '`a b` array<bigint>, `n` struct<>'
+    """
+    return ", ".join(f"{_quoted(field.name)} {_type_text(field.dataType)}" for field in fields)
+
+
+def _type_text(kind: T.DataType) -> str:
+    if isinstance(kind, T.UserDefinedType):
+        return _type_text(kind.sqlType())
+    if isinstance(kind, T.ArrayType):
+        return f"array<{_type_text(kind.elementType)}>"
+    if isinstance(kind, T.MapType):
+        return f"map<{_type_text(kind.keyType)},{_type_text(kind.valueType)}>"
+    if isinstance(kind, T.StructType):
+        inner = [f"{_quoted(field.name)}:{_type_text(field.dataType)}" for field in kind.fields]
+        return f"struct<{','.join(inner)}>"
+    return kind.simpleString()
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
 def _arrow_type(column: Column, schema: T.StructType) -> pa.DataType:
     known = value_type(column.type).arrow
     return known if known is not None else _nested_type(schema[column.name])

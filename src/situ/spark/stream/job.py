@@ -9,6 +9,7 @@ progress whether or not anybody asks for the rows themselves.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
@@ -28,6 +29,7 @@ from situ.spark.select import output
 from situ.spark.select.project import column_named, project, schema_of
 from situ.spark.session.settings import settings_of
 from situ.spark.session.ship import shipped
+from situ.spark.session.types import ddl
 from situ.spark.stream.metrics import COUNTS, metrics_name
 from situ.spark.stream.ship import shipped_processor
 from situ.spark.stream.times import StreamTimes
@@ -104,18 +106,7 @@ class Job:
 
     def found(self) -> DataFrame:
         """What workers find, and late rows where they are asked for."""
-        task = self._task()
-        beside = [LATE] * self.options.late_rows + [AHEAD] * self.times.keeps_ahead
-        own = output.fields_of(task.operator, self.df.schema)
-        fields = T.StructType([*own.fields, *(T.StructField(name, self.df.schema) for name in beside)])
-        program = Program(
-            task,
-            {**self.question.facts, "forget_after": _plain(self.options.forget_after)},
-            self.times.delay,
-            self.options.late_rows,
-            _arrow_types(fields),
-            tuple(beside),
-        )
+        program, fields = self.program()
         mode = "eventTime" if program.has_watermark else "none"
         outcomes = (
             self.events.mapInArrow(shipped("pack_stream", program), PACKED)
@@ -124,6 +115,40 @@ class Job:
             .observe(metrics_name(self.question.name), *_figures())
         )
         return outcomes.mapInArrow(shipped("unpack_stream", program), fields)
+
+    def program(self) -> tuple[Program, T.StructType]:
+        """What workers know, and the columns they give back."""
+        task = self._task()
+        beside = [LATE] * self.options.late_rows + [AHEAD] * self.times.keeps_ahead
+        own = output.fields_of(task.operator, self.df.schema)
+        fields = T.StructType([*own.fields, *(T.StructField(name, self.df.schema) for name in beside)])
+        facts = {**self.question.facts, "forget_after": _plain(self.options.forget_after), **self._made_of()}
+        program = Program(
+            task,
+            facts,
+            self.times.delay,
+            self.options.late_rows,
+            _arrow_types(fields),
+            tuple(beside),
+        )
+        return program, fields
+
+    def _made_of(self) -> dict[str, Any]:
+        """What the operator can be made anew of, with the query's text, by who looks into a checkpoint."""
+        needs, options = self.asked.needs, self.options
+        conditions = [condition.expression for condition in needs.conditions]
+        read = {name for one in (*conditions, needs.where) if one is not None for name in one.columns}
+        names = {name.lower() for name in read | {column.name for column in needs.columns}}
+        return {
+            "schema": ddl([field for field in self.df.schema.fields if field.name.lower() in names]),
+            "options": {
+                "time": needs.time.name,
+                "ties": options.ties,
+                "points": options.points,
+                "forget_after": _duration(options.forget_after),
+            },
+            "watermark": self.times.delay,
+        }
 
     def _task(self) -> Task:
         settings = settings_of(self.df.sparkSession)
@@ -138,6 +163,11 @@ class Job:
 def _plain(value: Any) -> str | None:
     """An option as a checkpoint shows it."""
     return None if value is None else str(value)
+
+
+def _duration(value: Any) -> str | int | None:
+    """An option as it can be given again."""
+    return f"{value // timedelta(microseconds=1)} us" if isinstance(value, timedelta) else value
 
 
 def _figures() -> list[SparkColumn]:
