@@ -35,6 +35,11 @@ class AtTime:
         """The column that the instant is taken from before the time."""
         return None
 
+    @property
+    def carried_names(self) -> tuple[str, ...]:
+        """Names of what rows carry because of it."""
+        return ()
+
     def carried(self, schema: pa.Schema) -> dict[str, pa.DataType]:
         """Names and types of what rows carry because of it."""
         return {}
@@ -71,6 +76,11 @@ class Lasting(AtTime):
     def end(self) -> Column | None:
         """Where there is one, a row's instant is its end (SEM 6.3)."""
         return self.until
+
+    @property
+    def carried_names(self) -> tuple[str, ...]:
+        """Start, end, and the id."""
+        return (STARTS, ENDS) if self.id is None else (STARTS, ENDS, IDS)
 
     def carried(self, schema: pa.Schema) -> dict[str, pa.DataType]:
         """Start, end, and the id."""

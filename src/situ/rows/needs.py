@@ -55,7 +55,12 @@ class Needs:
         """What masks are held in."""
         return np.dtype(np.uint8 if len(self.conditions) <= 8 else np.uint64)
 
+    @property
+    def carried_names(self) -> tuple[str, ...]:
+        """Names of the columns that rows carry beside key, time, mask and ties."""
+        return (*self.instant.carried_names, *(column.name for column in self.attributes))
+
     def carried(self, schema: pa.Schema) -> dict[str, pa.DataType]:
-        """Names and types of the columns that rows carry beside key, time, mask and ties."""
+        """The same with their types."""
         own = {column.name: schema.field(column.name).type for column in self.attributes}
         return self.instant.carried(schema) | own

@@ -30,10 +30,12 @@ class View(NamedTuple):
     bits: tuple[int, ...]  # where each of its conditions stands
     where: int | None  # the bit of its WHERE, None where all rows are its own
     mask_type: npt.DTypeLike
+    carried: tuple[str, ...]  # the columns beside key, time, mask and ties that it would have read alone
 
     def of(self, rows: Prepared) -> tuple[Prepared, Positions | None]:
         """Its rows, and their positions among all; None: they are all."""
         chosen = None
+        rows = rows._replace(attributes={name: rows.attributes[name] for name in self.carried})
         if self.where is not None:
             one = rows.mask.dtype.type(1)
             chosen = np.flatnonzero(rows.mask >> rows.mask.dtype.type(self.where) & one)
@@ -82,7 +84,7 @@ def together(names: Sequence[str], several: Sequence[Needs]) -> tuple[Needs, tup
             place(f"{one.name} in query {name}", _guarded(one.expression, guard)) for one in own.conditions
         ]
         where = None if guard is None else place(f"the condition of WHERE in query {name}", guard)
-        views.append(View(tuple(placed), where, own.mask_type))
+        views.append(View(tuple(placed), where, own.mask_type, own.carried_names))
     if len(conditions) > MOST_CONDITIONS:
         raise QueryError(
             f"these queries have {len(conditions)} different conditions together, and one pass takes at "
@@ -96,6 +98,8 @@ def together(names: Sequence[str], several: Sequence[Needs]) -> tuple[Needs, tup
         attributes=tuple(attributes),
         conditions=tuple(conditions),
         where=wheres[0] if is_common else _any_of(wheres),
+        # the last row of an instant for one question is none of another's, whose last is an earlier one
+        order=first.order if is_common else "all",
         only_where_true=is_common and all(one.only_where_true for one in several),
         window=None if None in windows else max(window for window in windows if window is not None),
     )

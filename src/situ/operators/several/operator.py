@@ -180,8 +180,8 @@ class SeveralOperator:
         return Stepped(
             KeptSeveral(tuple(one.kept for one in stepped)),
             emitted,
-            n_ignored=sum(one.n_ignored for one in stepped),
             # a row that is left out, is left out of every question: it is told of once
+            n_ignored=max(one.n_ignored for one in stepped),
             tied=max(tied, key=lambda one: one.n_rows) if tied else None,
         )
 

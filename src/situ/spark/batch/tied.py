@@ -37,7 +37,7 @@ _SOME_ROWS = 1000
 
 def listening(df: DataFrame, needs: Needs, ties: str) -> Accumulator[list[Report]] | None:
     """What tasks tell of rows that they leave out; None where nothing can be told."""
-    if needs.order == "all" or not type(df).__module__.startswith("pyspark.sql.classic"):
+    if needs.instant.end is not None or not type(df).__module__.startswith("pyspark.sql.classic"):
         return None
     place = calling_place() if ties == "warn" else None
     return df.sparkSession.sparkContext.accumulator([], _Listener(needs, place))
