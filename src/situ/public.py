@@ -52,14 +52,16 @@ def why(events: Any, query: Query, **options: Any) -> Any:
     >>> print(situ.why(pa.table({"ts": [1, 2, 3], "x": [0, 5, 0]}), q).verdict)
     No match. A held once, for 1 tick: shorter than 5 ticks.
     """
+    from situ.operators.questions import matching
+
     _check(query)
     if _is_spark(events):
         from situ.spark.batch.why import why as why_on_spark
 
-        return why_on_spark(events, query, **options)
-    from situ.operators.situations.why import why as why_in_process
+        return why_on_spark(events, matching(query), options)
+    from situ.carry.in_process import why as why_in_process
 
-    return why_in_process(events, query, **options)
+    return why_in_process(events, matching(query), options)
 
 
 def match_parquet(spark: Any, paths: Any, query: Query | Mapping[str, Query], **options: Any) -> Any:

@@ -20,7 +20,7 @@ from situ.language.text.types import Schema
 from situ.options import Options
 from situ.rows.needs import Needs
 from situ.rows.prepared import Flags, Positions, Prepared
-from situ.rows.tied import Tied
+from situ.rows.tied import Tied, Ties
 from situ.saved.codec import Reader, Writer
 
 if TYPE_CHECKING:
@@ -230,6 +230,49 @@ class Slices(Condenses, Protocol):
 
     def step_slice(self, one: Any) -> Sequence[Emitted]:
         """The results of a slice's own time."""
+
+
+class Tally(Protocol):
+    """Numbers counted of some partitions, which add up over all of them."""
+
+    def to_numbers(self) -> Positions:
+        """All of it as one row of numbers."""
+
+    def kinds(self) -> Sequence[str]:
+        """How each number adds up with that of another tally: sum, max or min (of those from 0 on)."""
+
+    def with_numbers(self, numbers: Positions, /) -> Self:
+        """A tally of these numbers."""
+
+    @property
+    def n_tied(self) -> int:
+        """How many rows were left out as ties."""
+
+    @property
+    def tied_at(self) -> Positions:
+        """Some of their instants, LONG_AGO for none."""
+
+
+@runtime_checkable
+class Tells(Protocol):
+    """An operator that can tell where results are lost: `why`, and `explain` with data."""
+
+    def no_tally(self) -> Any:
+        """Of no rows."""
+
+    def tally(self, rows: Prepared, tied: Tied) -> Any:
+        """Count rows, every partition of which is whole; `tied` takes note of those left out."""
+
+    def told(self, tally: Any, ties: Ties | None) -> Any:
+        """What users are told."""
+
+
+@runtime_checkable
+class Counts(Protocol):
+    """A bound question that can be asked only to count."""
+
+    def counting(self) -> Asked:
+        """The same, of which nothing is read or carried that counting does not need."""
 
 
 class Work(NamedTuple):

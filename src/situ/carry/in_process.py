@@ -8,14 +8,25 @@ from typing import Any
 
 import pyarrow as pa
 
-from situ.carry.contract import Emitted, Operator, Question, Splits, emitted_schema, tables_of
+from situ.carry.contract import (
+    Asked,
+    Counts,
+    Emitted,
+    Operator,
+    Question,
+    Splits,
+    Tells,
+    emitted_schema,
+    tables_of,
+)
 from situ.carry.push import reader_of, setting_of
 from situ.carry.trace import traced
+from situ.errors import OptionError
 from situ.options import Options, read_options
 from situ.rows.plain import refuse_types
 from situ.rows.schema import spark_schema
 from situ.rows.tables import from_arrow, hints_for, to_arrow
-from situ.rows.tied import ties_in_table
+from situ.rows.tied import Tied, ties_in_table
 
 OPTIONS = frozenset(
     {"time", "ties", "on_bad_rows", "join", "threads", "forget_after", "match_id", "ansi", "time_zone"}
@@ -26,13 +37,9 @@ _ELSEWHERE = "watermark, late_rows and max_ahead are for streams: see q.operator
 
 def run(events: Any, question: Question, passed: dict[str, Any]) -> Any:
     """The answer to a question over one whole table, as a table of the same kind; of several, by name."""
-    table = to_arrow(events)
     options = checked(question, passed)
     # what is refused or told of ties names columns of the table, and so is said here
-    reading = replace(options, ties="last")
-    with hints_for(events, table, question.time or options.time):
-        asked = question.bind(spark_schema(table.schema), reading)
-    refuse_types(asked.needs, table.schema)
+    table, asked = _bound(events, question, replace(options, ties="last"))
     operator = asked.operator(table.schema, setting_of(options))
     read_table = reader_of(asked.needs, table.schema, options)
     rows = read_table(table)
@@ -47,6 +54,38 @@ def run(events: Any, question: Question, passed: dict[str, Any]) -> Any:
         parts = operator.parts(stepped.emitted).items()
         return {name: from_arrow(_table(own, found, rows.keys), events) for name, (own, found) in parts}
     return from_arrow(_table(operator, stepped.emitted, rows.keys), events)
+
+
+def why(events: Any, question: Question, passed: dict[str, Any]) -> Any:
+    """Where results are lost in a table: what the operator tells of its counts."""
+    options = checked(question, passed)
+    table, asked = _bound(events, question, options)
+    asked = counting(asked)
+    operator = asked.operator(table.schema, setting_of(options))
+    assert isinstance(operator, Tells)
+    read_table = reader_of(asked.needs, table.schema, options)
+    rows, tied = read_table(table), Tied()
+    tally = operator.tally(rows, tied)
+    ties = None
+    if tied.n_rows:
+        ties = ties_in_table(asked.needs, tied, read_table.events(table), rows.time, rows.codes)
+    return operator.told(tally, ties)
+
+
+def counting(asked: Asked) -> Asked:
+    """The question asked only to count."""
+    if not isinstance(asked, Counts):
+        raise OptionError("situ.why takes one query at a time", hint="call it once for each")
+    return asked.counting()
+
+
+def _bound(events: Any, question: Question, options: Options) -> tuple[pa.Table, Asked]:
+    """The events as an Arrow table, and the question bound to its columns."""
+    table = to_arrow(events)
+    with hints_for(events, table, question.time or options.time):
+        asked = question.bind(spark_schema(table.schema), options)
+    refuse_types(asked.needs, table.schema)
+    return table, asked
 
 
 def _table(operator: Operator, emitted: Sequence[Emitted], keys: Sequence[pa.Array]) -> pa.Table:

@@ -13,8 +13,8 @@ import situ
 from oracles.question import Question
 from oracles.relations import ALLEN
 from situ.errors import QueryError
-from situ.operators.situations.why import why
 from situ.operators.situations.why_report import Why
+from situ.public import why
 from situations.why.brute import Brute, count
 
 SYMBOLS = ("A", "B", "C")

@@ -97,9 +97,9 @@ def test_it_prints_everywhere() -> None:
 
 def test_sums_and_extremes_add_up() -> None:
     numbers = Tally.nothing(2, 1).to_numbers()
-    some = Tally.from_numbers(np.arange(len(numbers)), 2, 1)
+    some = Tally.nothing(2, 1).with_numbers(np.arange(len(numbers)))
     assert (some + Tally.nothing(2, 1)).to_numbers().tolist() == some.to_numbers().tolist()
-    twice = some + Tally.from_numbers(np.arange(len(numbers)) + 5, 2, 1)
+    twice = some + Tally.nothing(2, 1).with_numbers(np.arange(len(numbers)) + 5)
     assert twice.rows.tolist() == [5, 7, 9, 11]
     assert (twice.longest == some.longest + 5).all()
     assert (twice.shortest == some.shortest).all()

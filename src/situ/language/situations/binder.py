@@ -60,6 +60,10 @@ class BoundQuery:
     at_most: tuple[int | None, ...]
     item_types: tuple[str, ...]
 
+    def column(self, name: str) -> Column:
+        """A column by a name that binding has resolved, in the schema's spelling."""
+        return next(column for column in self.schema if column.name.lower() == name.lower())
+
 
 def bind(query: Query, schema: Schema, *, time: str | None = None) -> BoundQuery:
     """Resolve a query against a schema; `time` names the time column where ORDER BY does not."""

@@ -21,6 +21,7 @@ from situ.operators.situations.purge import next_purge, prune, purge
 from situ.operators.situations.result import FoundMatches, FoundSituations, MatchResults, SituationResults
 from situ.operators.situations.saved import read_known, write_known
 from situ.operators.situations.slices import Slice, read_slice, slices_of
+from situ.operators.situations.tells import TellsOfMatches
 from situ.rows.kernels.numbers import LONG_AGO, OPEN, UNBOUNDED
 from situ.rows.kernels.order import goes_on
 from situ.rows.needs import Needs
@@ -119,7 +120,7 @@ class EventOperator:
         return to_input(self.engine, self.needs, rows, kept.n_slots, tied), is_late
 
 
-class EventMatches(EventOperator):
+class EventMatches(EventOperator, TellsOfMatches):
     """Matches, each at the instant it becomes certain (SEM 4.3)."""
 
     @cached_property

@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from situ.carry.in_process import why
 from situ.language.situations.ast import Query
-from situ.operators.situations.why import constrained_pairs, why
+from situ.operators.situations.question import Matching
+from situ.operators.situations.why import constrained_pairs
 from situ.operators.situations.why_report import Why
 from situ.plan.explain import Actuals, Explanation, explain_query
 
 
 def explain(events: Any, query: Query, **options: Any) -> Explanation:
     """What was understood of the query, and what it does to a table."""
-    return explanation_of(why(events, query, **options))
+    return explanation_of(why(events, Matching(query), options))
 
 
 def explanation_of(counted: Why) -> Explanation:

@@ -22,6 +22,7 @@ from situ.operators.situations.kernels.retain import oldest_kept_each
 from situ.operators.situations.purge import later
 from situ.operators.situations.result import FoundMatches, FoundSituations, MatchResults, SituationResults
 from situ.operators.situations.saved import check_intervals
+from situ.operators.situations.tells import TellsOfMatches
 from situ.rows.instants import ENDS, IDS, STARTS
 from situ.rows.kernels.look import ranges
 from situ.rows.kernels.numbers import LONG_AGO, NEVER, OPEN, UNBOUNDED, minus
@@ -261,7 +262,7 @@ class IntervalOperator:
         return oldest
 
 
-class IntervalMatches(IntervalOperator):
+class IntervalMatches(IntervalOperator, TellsOfMatches):
     """Matches, each at the instant it becomes certain (SEM 4.3, 6.3)."""
 
     @cached_property

@@ -15,7 +15,7 @@ from situ.errors import OptionError, QueryError
 from situ.language.situations.ast import Query
 from situ.language.situations.binder import BoundQuery, bind
 from situ.language.text.nodes import Expression
-from situ.language.text.types import Column, Schema
+from situ.language.text.types import Schema
 from situ.language.text.words import quote
 from situ.operators.situations.events import EventMatches, EventSituations
 from situ.operators.situations.given import IntervalMatches, IntervalSituations
@@ -120,6 +120,14 @@ class AskedSituations:
     kind: str
     forget_after: int | None
     match_id: bool
+    whole: Query | None = None  # of one asked to count: the query with its RETURN
+
+    def counting(self) -> AskedSituations:
+        """The same without RETURN: no attribute needs to be read or carried anywhere."""
+        query = replace(self.bound.query, items=(), returns=())
+        bound = replace(self.bound, query=query, attributes=(), item_types=())
+        needs = replace(self.needs, attributes=())
+        return replace(self, bound=bound, needs=needs, whole=self.bound.query)
 
     @property
     def returned(self) -> tuple[Returned, ...]:
@@ -158,8 +166,8 @@ def needs_of(bound: BoundQuery, options: Options) -> Needs:
     instant = AtTime()
     order: Order = "error" if options.ties == "error" else "last"
     if query.intervals is not None:
-        end = _column(bound, query.intervals.ending)
-        ids = None if query.intervals.id_by is None else _column(bound, query.intervals.id_by)
+        end = bound.column(query.intervals.ending)
+        ids = None if query.intervals.id_by is None else bound.column(query.intervals.id_by)
         instant, order = Lasting(end, ids, options.points == "widen"), "all"
     return Needs(
         time=bound.time,
@@ -190,8 +198,3 @@ def conditions_of(query: Query) -> list[Expression]:
         name = symbol.name.replace("\\", "\\\\").replace("'", "\\'")
         found.append(Expression(f"{quote(kind)} = '{name}'", (kind,)))
     return found
-
-
-def _column(bound: BoundQuery, name: str) -> Column:
-    """A column in the schema's spelling."""
-    return next(column for column in bound.schema if column.name.lower() == name.lower())

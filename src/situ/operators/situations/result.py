@@ -53,20 +53,15 @@ class _Items:
         if item.function in ("ts", "te"):
             like = self.bound.time.name
         elif item.function in ("first", "last", "min", "max", "value"):  # of any type, nested ones too
-            like = self._spelt(str(item.attribute))
+            like = self.bound.column(str(item.attribute)).name
         return Field(name, self.item_schema.field(i).type, like)
-
-    def _spelt(self, attribute: str) -> str:
-        names = [column.name for column in self.bound.schema]
-        lower = attribute.lower()
-        return attribute if attribute in names else next(name for name in names if name.lower() == lower)
 
     def _item_type(self, i: int, schema: pa.Schema) -> pa.DataType:
         item, kind = self.bound.query.items[i], self.bound.item_types[i]
         if item.function in ("ts", "te"):
             return self.time_type
         if item.function in ("first", "last", "min", "max", "value") and value_type(kind).arrow is None:
-            kind_in = next(f.type for f in schema if f.name.lower() == str(item.attribute).lower())
+            kind_in = schema.field(self.bound.column(str(item.attribute)).name).type
             # what Spark evaluates may be of any type: here it only passes through
             if self._evaluates and self.bound.query.returns and canonical(kind_in) is None:
                 raise UnsupportedExpressionError(

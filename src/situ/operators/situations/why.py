@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from situ.carry.in_process import checked
-from situ.carry.push import reader_of, setting_of
 from situ.language.situations.ast import Query
 from situ.operators.situations.engine import Engine
 from situ.operators.situations.input import to_input
@@ -23,16 +21,11 @@ from situ.operators.situations.intervals import no_intervals
 from situ.operators.situations.kernels.layout import Runs, Spec
 from situ.operators.situations.kernels.relate import bounds_of
 from situ.operators.situations.kernels.why import N_BINS, count_pairs, count_prefixes, keep_existing
-from situ.operators.situations.question import AskedSituations, Matching
-from situ.operators.situations.why_report import Why
 from situ.rows.kernels.numbers import LONG_AGO, OPEN
 from situ.rows.needs import Needs
-from situ.rows.plain import refuse_types
 from situ.rows.prepared import Prepared
-from situ.rows.schema import spark_schema
 from situ.rows.small import Mask
-from situ.rows.tables import hints_for, to_arrow
-from situ.rows.tied import MOST_INSTANTS, Tied, ties_in_table
+from situ.rows.tied import MOST_INSTANTS, Tied
 
 Counts = npt.NDArray[np.int64]
 NONE = -1  # of an extreme: there is no value
@@ -118,13 +111,17 @@ class Tally:
         """All of it as one row of numbers."""
         return np.concatenate([np.ravel(getattr(self, field.name)) for field in fields(self)])
 
-    @classmethod
-    def from_numbers(cls, numbers: Counts, n_symbols: int, n_constraints: int) -> Tally:
-        """What `to_numbers` was called on."""
-        shapes = [np.shape(getattr(cls.nothing(n_symbols, n_constraints), f.name)) for f in fields(cls)]
+    def with_numbers(self, numbers: Counts) -> Tally:
+        """A tally of what `to_numbers` was called on, with other numbers."""
+        shapes = [np.shape(getattr(self, field.name)) for field in fields(self)]
         borders = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
         parts = np.split(np.asarray(numbers, np.int64), borders)
-        return cls(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)))
+        return Tally(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)))
+
+    @property
+    def n_tied(self) -> int:
+        """How many rows were left out as ties."""
+        return int(self.rows[3])
 
 
 def _combine(name: str, a: Counts, b: Counts) -> Counts:
@@ -134,32 +131,6 @@ def _combine(name: str, a: Counts, b: Counts) -> Counts:
     if kind == "min":
         return np.where(a == NONE, b, np.where(b == NONE, a, np.minimum(a, b)))
     return a + b
-
-
-def why(events: Any, query: Query, **options: Any) -> Why:
-    """Where the candidates for matches are lost in a table."""
-    question = Matching(query)
-    table = to_arrow(events)
-    chosen = checked(question, options)
-    with hints_for(events, table, question.time or chosen.time):
-        asked = question.bind(spark_schema(table.schema), chosen)
-    refuse_types(asked.needs, table.schema)
-    counting = counting_only(asked)
-    read_table = reader_of(counting.needs, table.schema, chosen)
-    rows, tied = read_table(table), Tied()
-    engine = counting.operator(table.schema, setting_of(chosen)).engine
-    counted = tally(engine, counting.needs, rows, tied)
-    ties = None
-    if tied.n_rows:
-        ties = ties_in_table(counting.needs, tied, read_table.events(table), rows.time, rows.codes)
-    return Why(asked.bound.query, counting.bound, plan_order(engine), counted, ties)
-
-
-def counting_only(asked: AskedSituations) -> AskedSituations:
-    """The same question without RETURN: no attribute needs to be read or carried anywhere."""
-    query = replace(asked.bound.query, items=(), returns=())
-    bound = replace(asked.bound, query=query, attributes=(), item_types=())
-    return replace(asked, bound=bound, needs=replace(asked.needs, attributes=()))
 
 
 class Events(NamedTuple):

@@ -145,12 +145,19 @@ def projected(
     return attempt(None)
 
 
-def task_of(operator: Operator, settings: Settings, options: Options, *, has_splits: bool = False) -> Task:
-    """A task, with what comes from the session."""
+def task_of(
+    operator: Operator,
+    settings: Settings,
+    options: Options,
+    *,
+    n_buckets: int | None = None,
+    has_splits: bool = False,
+) -> Task:
+    """A task, with what comes from the session; unless it is said, with a bucket per shuffle partition."""
     return Task(
         operator=operator,
         warns=options.ties == "warn",
-        labels=tuple(labels(settings.n_partitions).tolist()),
+        labels=tuple(labels(n_buckets or settings.n_partitions).tolist()),
         limit=settings.worker_bytes,
         n_slices=settings.n_slices,
         least_rows=settings.least_rows,

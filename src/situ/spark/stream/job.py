@@ -17,14 +17,13 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from situ.carry.batch.task import Task
-from situ.carry.buckets import labels
 from situ.carry.contract import Asked, Question
 from situ.carry.stream.pack import OUTCOME, PACKED
 from situ.carry.stream.program import AHEAD, IS_AHEAD, LATE, Program
 from situ.errors import DuplicateNameError, OptionError
 from situ.options import Options, read_options
 from situ.rows.kernels.numbers import LONG_AGO, NEVER
-from situ.spark.batch.job import check_partition_types, operator_of
+from situ.spark.batch.job import check_partition_types, operator_of, task_of
 from situ.spark.select import output
 from situ.spark.select.project import column_named, project, schema_of
 from situ.spark.session.settings import settings_of
@@ -152,12 +151,8 @@ class Job:
 
     def _task(self) -> Task:
         settings = settings_of(self.df.sparkSession)
-        return Task(
-            operator=operator_of(self.asked, self.df.schema, settings, self.options),
-            warns=self.options.ties == "warn",
-            labels=tuple(labels(self.n_buckets).tolist()),
-            limit=settings.worker_bytes,
-        )
+        operator = operator_of(self.asked, self.df.schema, settings, self.options)
+        return task_of(operator, settings, self.options, n_buckets=self.n_buckets)
 
 
 def _plain(value: Any) -> str | None:

@@ -1,0 +1,36 @@
+"""Matches that tell where their candidates are lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from situ.operators.situations.why import Tally, plan_order, tally
+from situ.operators.situations.why_report import Why
+from situ.rows.needs import Needs
+from situ.rows.prepared import Prepared
+from situ.rows.tied import Tied, Ties
+
+if TYPE_CHECKING:
+    from situ.operators.situations.question import AskedSituations
+
+
+class TellsOfMatches:
+    """What the operators of matches share: they count alike, whatever their situations come from."""
+
+    asked: AskedSituations
+    needs: Needs
+    engine: Any
+
+    def no_tally(self) -> Tally:
+        """Of no rows."""
+        query = self.asked.bound.query
+        return Tally.nothing(len(query.symbols), len(query.constraints))
+
+    def tally(self, rows: Prepared, tied: Tied) -> Tally:
+        """Situations, pairs and prefixes of the plan, counted."""
+        return tally(self.engine, self.needs, rows, tied)
+
+    def told(self, tally: Tally, ties: Ties | None) -> Why:
+        """In words and counts."""
+        query = self.asked.whole or self.asked.bound.query
+        return Why(query, self.asked.bound, plan_order(self.engine), tally, ties)
