@@ -215,6 +215,14 @@ class Condenses(Protocol):
 
 
 @runtime_checkable
+class Skips(Protocol):
+    """An operator to which a row between two whose conditions are the same says nothing."""
+
+    def counted(self) -> int | None:
+        """Bits of the conditions whose rows say something all the same; None: all rows do."""
+
+
+@runtime_checkable
 class Slices(Condenses, Protocol):
     """One whose results reach back no further than a window: one partition is then matched in parallel."""
 

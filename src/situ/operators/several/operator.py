@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from situ.carry.contract import Emitted, Field, Kept, Operator, Span, Stepped, Work, Works
+from situ.carry.contract import Emitted, Field, Kept, Operator, Skips, Span, Stepped, Work, Works
 from situ.operators.several.needs import View
 from situ.rows.kernels.numbers import LONG_AGO, NEVER
+from situ.rows.kernels.order import telling
 from situ.rows.needs import Needs
+from situ.rows.order import arrange
 from situ.rows.prepared import Flags, Positions, Prepared
 from situ.rows.tied import Tied
 from situ.saved.codec import Reader, Writer
@@ -283,8 +286,41 @@ class Condensing(SeveralOperator):
 
     operators: tuple[Any, ...]
 
+    @cached_property
+    def _counted(self) -> int | None:
+        """Bits of conditions whose every row some operator needs; None where rows cannot be left out."""
+        if self.needs.order == "all":  # each has ties of its own
+            return None
+        places: set[int] = set()
+        for own, view in zip(self.operators, self.views, strict=True):
+            counted = own.counted() if isinstance(own, Skips) else None
+            if counted is None:
+                return None
+            places |= {origin for to, origin in enumerate(view.bits) if counted >> to & 1}
+        return sum(1 << place for place in places)
+
+    def _thinned(self, rows: Prepared, n_slots: int, tied: Tied) -> Prepared:
+        """In order, without rows that say nothing to any: what all share is done once, and little is left."""
+        if self._counted is None:
+            return rows
+        order, offset = arrange(rows, n_slots, self.needs, tied)
+        if order is None:
+            order = np.arange(rows.n_rows)
+        return rows.take(telling(rows.mask, order, offset, rows.mask.dtype.type(self._counted)))
+
+    def step(
+        self, kept: KeptSeveral, rows: Prepared, complete: int | None, *, at_end: bool = False
+    ) -> Stepped:
+        """Where nothing comes after the rows, as few of them as there need be; none can be late then."""
+        if not at_end:
+            return super().step(kept, rows, complete)
+        tied = Tied()
+        stepped = super().step(kept, self._thinned(rows, kept.n_slots, tied), complete, at_end=True)
+        return stepped._replace(tied=tied) if tied.n_rows else stepped
+
     def condense(self, rows: Prepared, tied: Tied) -> CondensedSeveral:
         """Each its own."""
+        rows = self._thinned(rows, rows.n_slots, tied)
         parts, several = [], []
         for own, view in zip(self.operators, self.views, strict=True):
             several.append(Tied())

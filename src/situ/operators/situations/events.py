@@ -95,6 +95,14 @@ class EventOperator:
         """For each slot the instant that must be complete before something of it can go."""
         return next_purge(kept, self.engine.spec)
 
+    def counted(self) -> int | None:
+        """Of aggregates every row is a value, and a minimum may be reached at any; so may a gap begin."""
+        engine = self.engine
+        if engine.spec.forget_after != UNBOUNDED:
+            return None
+        counts = np.array([bool(own) for own in engine.aggregates]) | (engine.spec.at_least > 0)
+        return sum(1 << i for i, one in enumerate(counts) if one)
+
     def condense(self, rows: Prepared, tied: Tied) -> CondensedEvents:
         """The rows at which something can happen."""
         return condense(self.engine, to_input(self.engine, self.needs, rows, rows.n_slots, tied))

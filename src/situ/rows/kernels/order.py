@@ -120,3 +120,22 @@ def last_of_each_instant(time, order, offset, most):
                 is_new = False
         new_offset[k + 1] = kept
     return new_order[:kept], new_offset, shown[:n_shown]
+
+
+@kernel
+def telling(mask, order, offset, counted):
+    """The rows of `order` that say something: where a run of equal masks begins or ends, or a bit counts.
+
+    Rows in between are like those around them, and so are left out, unless a bit of `counted` is set there.
+    """
+    kept = np.empty(len(order), np.int64)
+    n = 0
+    for slot in range(len(offset) - 1):
+        begin, end = offset[slot], offset[slot + 1]
+        for i in range(begin, end):
+            own = mask[order[i]]
+            is_inside = begin < i < end - 1 and own & counted == 0
+            if not is_inside or own != mask[order[i - 1]] or own != mask[order[i + 1]]:
+                kept[n] = order[i]
+                n += 1
+    return kept[:n]
