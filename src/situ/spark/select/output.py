@@ -79,16 +79,14 @@ def _value(of: Expression | str) -> SparkColumn:
 
 
 def _with_struct(found: DataFrame, name: str, of: Nested) -> DataFrame:
-    """With one more column, a struct; meanwhile its own columns have the names that expressions call them."""
-    there = [column_named(column) for column in found.columns]
-    own = [
-        column_named(column).alias(column.removeprefix(of.prefix))
-        for column in found.columns
-        if column.startswith(of.prefix) and not column.endswith(_STRUCT)
-    ]
+    """With a struct in place of its own columns, meanwhile under the names that expressions call them."""
+    names = found.columns
+    own = [column for column in names if column.startswith(of.prefix)]
+    others = [column_named(column) for column in names if not column.startswith(of.prefix)]
     parts = []
     for inner, value in of.returned:
         assert not isinstance(value, Nested)
         parts.append(_value(value).alias(inner))
     struct = F.when(column_named(of.switch) == F.lit(name), F.struct(*parts))
-    return found.select(*there, *own).select(*there, struct.alias(f"{of.prefix}{_STRUCT}"))
+    called = [column_named(column).alias(column.removeprefix(of.prefix)) for column in own]
+    return found.select("*", *called).select(*others, struct.alias(f"{of.prefix}{_STRUCT}"))
