@@ -19,6 +19,22 @@ def situ_text(thresholds: dict[str, float], *, emit: str = "EARLY", lasting: boo
     return SITU.format(emit=emit, **thresholds, **durations)
 
 
+N_SEVERAL = 8
+_STEPS = {"push": 5, "speed": 6, "brake": 5}  # how many thresholds each condition has: sixteen conditions
+
+
+def several_texts(thresholds: dict[str, float]) -> dict[str, str]:
+    """Eight queries by name over the same columns; the first is the aggressive driver itself."""
+    return {f"q{i}": _one_of_several(thresholds, i) for i in range(N_SEVERAL)}
+
+
+def _one_of_several(thresholds: dict[str, float], i: int) -> str:
+    """Every step asks for a little more; every second query has the shorter of two windows."""
+    own = {name: value * (1 + i % _STEPS[name] / 50) for name, value in thresholds.items()}
+    text = situ_text({name: round(value, 6) for name, value in own.items()})
+    return text if i % 2 == 0 else text.replace("5 minutes", "1 minute")
+
+
 # Gaps and islands: one sort for all three symbols, then one aggregation and the joins for each.
 SQL = """
 WITH marked AS (

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.machine import ROOT
+from benchmarks.spark_batch import several
 from benchmarks.spark_batch.run import RESULTS
 
 PAGE = ROOT / "docs" / "benchmarks" / "spark-batch.md"
@@ -45,8 +46,8 @@ WHAT = {
 }
 
 
-def page(results: dict[str, Any]) -> str:
-    """The page as text."""
+def page(results: dict[str, Any], of_several: dict[str, Any] | None = None) -> str:
+    """The page as text; `of_several` are the results of several queries in one pass, if there are any."""
     ways, machine = results["ways"], results["machine"]
     counted = ("floor", "repartition, sort, count")
     lines = [
@@ -73,6 +74,7 @@ def page(results: dict[str, Any]) -> str:
             "",
             *(f"- {sentence}" for sentence in verdicts(results)),
             "",
+            *(several.section(of_several) if of_several else ()),
             "## Where it ran",
             "",
             f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, Python "
@@ -130,5 +132,6 @@ def commits(results: dict[str, Any]) -> str:
 
 if __name__ == "__main__":
     PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text(page(json.loads(RESULTS.read_text())))
+    of_several = json.loads(several.RESULTS.read_text()) if several.RESULTS.exists() else None
+    PAGE.write_text(page(json.loads(RESULTS.read_text()), of_several))
     print(PAGE)

@@ -32,6 +32,7 @@ from benchmarks.spark_batch.queries import SQL, situ_text
 RESULTS = ROOT / "benchmarks" / "results" / "spark-batch.json"
 WORKER = re.compile(rb"-m\0(py|situ\.)spark\.daemon\0")  # the JVM's own command names the module too
 ENOUGH_SECONDS = 180  # a way is not repeated once its runs took so long
+Asked = situ.Query | dict[str, situ.Query]
 
 
 def count_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -78,10 +79,10 @@ class Bench:
         events = self.projected().repartition("_c0").sortWithinPartitions("_c0", "_c1")
         return sum(row.n for row in events.mapInArrow(count_rows, "n bigint").collect())
 
-    def match(self, query: situ.Query, strategy: str) -> int:
+    def match(self, query: Asked, strategy: str) -> int:
         return int(situ.match(self.cars, query, strategy=strategy).count())
 
-    def direct(self, query: situ.Query) -> int:
+    def direct(self, query: Asked) -> int:
         return int(situ.match_parquet(self.spark, str(self.folder), query).count())
 
     def spark_sql(self) -> int:
