@@ -68,9 +68,11 @@ class Bench:
         return self.spark.read.parquet(str(self.folder))
 
     def projected(self) -> Any:
-        from situ.spark.select.project import project
+        from situ.operators.questions import matching
+        from situ.options import Options
+        from situ.spark.select.project import project, schema_of
 
-        return project(self.cars, self.query).events
+        return project(self.cars, matching(self.query).bind(schema_of(self.cars), Options()).needs)
 
     def floor(self) -> int:
         return sum(row.n for row in self.projected().mapInArrow(count_rows, "n bigint").collect())
