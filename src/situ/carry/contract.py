@@ -186,6 +186,9 @@ class Condensed(Protocol):
     def followed_by(self, others: Sequence[Self], /) -> Self:
         """These slots, and behind them those of others."""
 
+    def cut(self, borders: Positions, /) -> Sequence[Self]:
+        """The slots between each two borders, group by group."""
+
     def joined(self, begins: Positions, /) -> Self:
         """Neighbouring slots as one: a slot for each of `begins`."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import tempfile
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -82,9 +83,13 @@ def _condensed(task: Task, events: Prepared) -> Condensed:
 
 def _pieces(task: Task, events: Prepared, condensed: Condensed) -> Iterator[pa.RecordBatch]:
     buckets = buckets_of(events.keys, task.n_buckets)
-    for bucket in np.unique(buckets):
-        slots = np.flatnonzero(buckets == bucket)
-        yield shuffled(task.label_of[bucket], pack_condensed(at(events.keys, slots), condensed.select(slots)))
+    order = np.argsort(buckets, kind="stable")  # each bucket's slots side by side: then they are only cut
+    numbers, starts = np.unique(buckets[order], return_index=True)
+    borders = np.append(starts, len(order))
+    keys, own = at(events.keys, order), condensed.select(order).cut(borders)
+    for bucket, part, (begin, end) in zip(numbers.tolist(), own, pairwise(borders), strict=True):
+        cut_keys = [column.slice(begin, end - begin) for column in keys]
+        yield shuffled(task.label_of[bucket], pack_condensed(cut_keys, part))
 
 
 class _Order:

@@ -265,6 +265,11 @@ class CondensedSeveral(NamedTuple):
         """Some of the slots, in this order."""
         return CondensedSeveral(tuple(part.select(slots) for part in self.parts))
 
+    def cut(self, borders: Positions) -> list[CondensedSeveral]:
+        """The slots between each two borders."""
+        several = zip(*(part.cut(borders) for part in self.parts), strict=True)
+        return [CondensedSeveral(parts) for parts in several]
+
     def followed_by(self, others: Sequence[CondensedSeveral]) -> CondensedSeveral:
         """These slots, and behind them those of others."""
         return CondensedSeveral(

@@ -9,6 +9,7 @@ between machines. A state of aggregates is a sum over events, and so can stand f
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +57,8 @@ class CondensedEvents(NamedTuple):
     def select(self, slots: Positions) -> CondensedEvents:
         """Some of the slots, in this order."""
         rows = self.rows
+        if len(slots) == len(rows.offset) - 1 and bool((slots == np.arange(len(slots))).all()):
+            return self
         positions, offset = ranges(rows.offset, slots)
         states = []
         for symbol, own in enumerate(self.states):
@@ -66,6 +69,25 @@ class CondensedEvents(NamedTuple):
             ordinal = np.cumsum(is_own) - 1
             states.append(own.take(ordinal[positions[is_own[positions]]]))
         return CondensedEvents(Rows(rows.time[positions], rows.mask[positions], offset), tuple(states))
+
+    def cut(self, borders: Positions) -> list[CondensedEvents]:
+        """The slots between each two borders, group by group."""
+        time, mask, offset = self.rows
+        at = offset[borders]
+        places = [  # of the groups' first rows in `states`
+            np.concatenate([[0], np.cumsum(bits_of(mask, symbol))])[at] if own.components else at
+            for symbol, own in enumerate(self.states)
+        ]
+        return [
+            CondensedEvents(
+                Rows(time[at[n] : at[n + 1]], mask[at[n] : at[n + 1]], offset[begin : end + 1] - at[n]),
+                tuple(
+                    own.take(np.arange(of[n], of[n + 1])) if own.components else own
+                    for own, of in zip(self.states, places, strict=True)
+                ),
+            )
+            for n, (begin, end) in enumerate(pairwise(borders))
+        ]
 
     def followed_by(self, others: Sequence[CondensedEvents]) -> CondensedEvents:
         """These slots, and behind them those of others."""
