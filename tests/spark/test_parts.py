@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,11 +23,13 @@ from situ.language.text.types import Column
 from situ.rows.narrow import narrowed, widened
 from situ.rows.needs import Needs
 from situ.rows.prepared import Prepared
+from situ.spark.batch.job import buckets_for
+from situ.spark.batch.strategy import Decision
 from situ.spark.errors import WorkerError, situ_error
-from situ.spark.files.footers import Footer, Span, judge, read_footer
+from situ.spark.files.footers import Footer, Ordering, Span, judge, read_footer
 from situ.spark.files.reach import ArrowFiles
 from situ.spark.session.plans import Scan
-from situ.spark.session.settings import bytes_of
+from situ.spark.session.settings import Settings, bytes_of
 from spark.tasks import task_for
 
 if TYPE_CHECKING:
@@ -217,3 +219,17 @@ def test_sizes() -> None:
     ]
     with pytest.raises(OptionError, match="is not a size"):
         bytes_of("much", "x")
+
+
+def test_few_condensed_rows_go_to_few_buckets() -> None:
+    """A bucket for each shuffle partition, unless footers show that so many pieces would be tiny."""
+    settings = Settings(
+        True, "UTC", n_partitions=200, n_tasks=6, n_slices=6, least_rows=1, worker_bytes=1 << 20
+    )
+
+    def n_buckets(strategy: Any, n_rows: int | None) -> int:
+        ordering = None if n_rows is None else Ordering(True, "", n_rows=n_rows)
+        return buckets_for(Decision(strategy, "", False, ordering), settings)
+
+    assert [n_buckets("direct", n) for n in (10, 20_000_000, 100_000_000, 10**10)] == [6, 6, 25, 200]
+    assert n_buckets("map-side", None) == n_buckets("shuffle", 10) == 200

@@ -57,7 +57,7 @@ def notes_of(job: Job) -> list[str]:
     partition = job.asked.needs.partition
     if partition:
         names = ", ".join(column.name for column in partition)
-        notes.append(f"Partitions of {names} are matched in {job.settings.n_partitions} shuffle partitions.")
+        notes.append(f"Partitions of {names} are matched in {job.task.n_buckets} buckets, in parallel.")
     elif decision.sliced:
         notes.append(
             f"There is no PARTITION BY: situations are derived in parallel and matched in up to "

@@ -35,6 +35,7 @@ ELSEWHERE = (
     "ansi and time_zone are the session's (spark.sql.ansi.enabled, spark.sql.session.timeZone)"
 )
 SHUFFLED = "bucket int, data binary"
+_EVENTS_PER_BUCKET = 4_000_000  # condensed they are some megabytes
 _NESTED = ("array<", "map<", "struct<", "variant", "interval")
 
 
@@ -108,7 +109,13 @@ class Job:
     @property
     def task(self) -> Task:
         """What workers need to know."""
-        return task_of(self.operator, self.settings, self.options, has_splits=self.has_splits)
+        return task_of(
+            self.operator,
+            self.settings,
+            self.options,
+            n_buckets=buckets_for(self.decision, self.settings),
+            has_splits=self.has_splits,
+        )
 
 
 def operator_of(asked: Asked, schema: T.StructType, settings: Settings, options: Options) -> Operator:
@@ -163,6 +170,17 @@ def task_of(
         least_rows=settings.least_rows,
         has_splits=has_splits,
     )
+
+
+def buckets_for(decision: Decision, settings: Settings) -> int:
+    """One bucket per shuffle partition; of condensed rows fewer, where footers tell that they are few.
+
+    Every split writes, and some task reads, a piece for each bucket: small pieces cost more than their rows.
+    """
+    n_rows = None if decision.ordering is None else decision.ordering.n_rows
+    if decision.strategy == "shuffle" or n_rows is None:
+        return settings.n_partitions
+    return min(settings.n_partitions, max(settings.n_tasks, -(-n_rows // _EVENTS_PER_BUCKET)))
 
 
 def merged_rows(pieces: DataFrame, task: Task, fields: T.StructType, told: Any) -> DataFrame:

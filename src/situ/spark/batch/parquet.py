@@ -25,6 +25,7 @@ from situ.spark.batch.job import (
     ELSEWHERE,
     OPTIONS,
     SHUFFLED,
+    buckets_for,
     check_partition_types,
     merged,
     merged_rows,
@@ -135,7 +136,8 @@ class Source:
     def result(self) -> DataFrame:
         """What users get."""
         fields = output.fields_of(self.operator, self.df.schema)
-        task = task_of(self.operator, self.settings, self.options)
+        n_buckets = buckets_for(self.decision, self.settings)
+        task = task_of(self.operator, self.settings, self.options, n_buckets=n_buckets)
         told = listening(self.df, self.asked.needs, self.options.ties)
         pieces, observation = self._pieces(task, told)
         if self.decision.strategy == "shuffle":
