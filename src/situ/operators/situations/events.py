@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
-from situ.carry.contract import Field, Setting, Span, Stepped, Work
+from situ.carry.contract import Span, Stepped
+from situ.operators.situations.base import OfMatches, OfSituations, SituationsOperator
 from situ.operators.situations.condensed import CondensedEvents, condense, read_condensed
-from situ.operators.situations.engine import Engine, Input
+from situ.operators.situations.engine import Input
 from situ.operators.situations.input import in_order, to_input
 from situ.operators.situations.kernels.advance import is_any_late
 from situ.operators.situations.kernels.layout import Runs
 from situ.operators.situations.known import Known
 from situ.operators.situations.purge import next_purge, prune, purge
-from situ.operators.situations.result import FoundMatches, FoundSituations, MatchResults, SituationResults
+from situ.operators.situations.result import FoundMatches, FoundSituations
 from situ.operators.situations.saved import read_known, write_known
 from situ.operators.situations.slices import Slice, read_slice, slices_of
-from situ.operators.situations.tells import TellsOfMatches
 from situ.rows.kernels.numbers import LONG_AGO, OPEN, UNBOUNDED
 from situ.rows.kernels.order import goes_on
-from situ.rows.needs import Needs
 from situ.rows.order import refuse_ties_with_horizon
 from situ.rows.prepared import Flags, Positions, Prepared
 from situ.rows.schema import refuse_reserved
@@ -32,44 +28,16 @@ from situ.rows.tied import Tied
 from situ.saved.codec import Reader, Writer
 
 if TYPE_CHECKING:
-    from situ.operators.situations.question import AskedSituations
+    pass
 
 
-class EventOperator:
+class EventOperator(SituationsOperator):
     """What matches and situations of events have in common; what is kept is a `Known`."""
-
-    def __init__(self, asked: AskedSituations, schema: pa.Schema, setting: Setting) -> None:
-        self.asked = asked
-        self.schema = schema
-        self.setting = setting
-        self.needs: Needs = asked.needs
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # what is compiled, and what the planner has learnt, stays where it is
-        return type(self), (self.asked, self.schema, self.setting)
-
-    @cached_property
-    def engine(self) -> Engine:
-        """The query compiled."""
-        setting, is_match = self.setting, self.asked.kind == "match"
-        return Engine(
-            # situations are kept whatever their age
-            self.asked.bound if is_match else replace(self.asked.bound, within=None),
-            ansi=setting.ansi,
-            forget_after=self.asked.forget_after,
-            join=setting.join,
-            threads=setting.threads,
-            with_count=not is_match,
-        )
-
-    @cached_property
-    def identity(self) -> bytes:
-        """The query, the types of its columns, and options that state depends on."""
-        return self.asked.identity(self.schema)
 
     def nothing(self, n_slots: int, since: int = int(LONG_AGO)) -> Known:
         """Partitions never seen before, or forgotten."""
-        return self.engine.nothing_known(n_slots)
+        nothing: Known = self.engine.nothing_known(n_slots)
+        return nothing
 
     def write(self, writer: Writer, kept: Known) -> None:
         """Add what is kept to saved state."""
@@ -86,10 +54,6 @@ class EventOperator:
         for i, symbol in enumerate(entries.symbol.tolist()):
             end = int(entries.te[i])
             yield Span(int(slot[i]), names[symbol], int(entries.ts[i]), None if end == OPEN else end)
-
-    def work(self) -> Work:
-        """The plan, and the candidates that all joins have looked at."""
-        return self.engine.work_so_far()
 
     def next_purge(self, kept: Known) -> Positions:
         """For each slot the instant that must be complete before something of it can go."""
@@ -128,19 +92,8 @@ class EventOperator:
         return to_input(self.engine, self.needs, rows, kept.n_slots, tied), is_late
 
 
-class EventMatches(EventOperator, TellsOfMatches):
+class EventMatches(EventOperator, OfMatches):
     """Matches, each at the instant it becomes certain (SEM 4.3)."""
-
-    @cached_property
-    def results(self) -> MatchResults:
-        """Makes columns."""
-        asked = self.asked
-        return MatchResults(asked.bound, self.schema, self.engine, self.setting, with_id=asked.match_id)
-
-    @cached_property
-    def output(self) -> Sequence[Field]:
-        """RETURN's columns, or its items where Spark evaluates it; match_time, match_id."""
-        return self.results.output
 
     def step(self, kept: Known, rows: Prepared, complete: int | None, *, at_end: bool = False) -> Stepped:
         """The matches that the rows complete."""
@@ -191,18 +144,8 @@ class EventMatches(EventOperator, TellsOfMatches):
         return [FoundMatches(self.results, engine.values(events, runs, kept, matches))]
 
 
-class EventSituations(EventOperator):
+class EventSituations(EventOperator, OfSituations):
     """The situations themselves, each when it closes; at the end also those that have not (SEM 5.5)."""
-
-    @cached_property
-    def results(self) -> SituationResults:
-        """Makes columns."""
-        return SituationResults(self.asked.bound, self.schema, self.engine, self.setting)
-
-    @cached_property
-    def output(self) -> Sequence[Field]:
-        """symbol, ts, te, n_events, and aggregates."""
-        return self.results.output
 
     def step(self, kept: Known, rows: Prepared, complete: int | None, *, at_end: bool = False) -> Stepped:
         """The situations that the rows close."""

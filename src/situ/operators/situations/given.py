@@ -7,26 +7,23 @@ held back until a larger one comes; a row is late only if its instant was proces
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from situ.carry.contract import Field, Setting, Span, Stepped, Work
+from situ.carry.contract import Setting, Span, Stepped
+from situ.operators.situations.base import OfMatches, OfSituations, SituationsOperator
 from situ.operators.situations.interval_engine import IntervalEngine, IntervalStep, interval_rows
 from situ.operators.situations.intervals import Intervals, concat_intervals, no_intervals
 from situ.operators.situations.kernels.retain import oldest_kept_each
 from situ.operators.situations.purge import later
-from situ.operators.situations.result import FoundMatches, FoundSituations, MatchResults, SituationResults
+from situ.operators.situations.result import FoundMatches, FoundSituations
 from situ.operators.situations.saved import check_intervals
-from situ.operators.situations.tells import TellsOfMatches
 from situ.rows.instants import ENDS, IDS, STARTS
 from situ.rows.kernels.look import ranges
 from situ.rows.kernels.numbers import LONG_AGO, NEVER, OPEN, UNBOUNDED, minus
-from situ.rows.needs import Needs
 from situ.rows.prepared import Flags, Positions, Prepared, concat
 from situ.rows.saved import check_rows, read_rows, write_rows
 from situ.saved.checks import require
@@ -100,39 +97,17 @@ class KnownIntervals(NamedTuple):
         )
 
 
-class IntervalOperator:
+class IntervalOperator(SituationsOperator):
     """What matches and situations of given intervals have in common; what is kept is a `KnownIntervals`."""
 
+    engine_type = IntervalEngine
+
     def __init__(self, asked: AskedSituations, schema: pa.Schema, setting: Setting) -> None:
-        self.asked = asked
-        self.schema = schema
-        self.setting = setting
-        self.needs: Needs = asked.needs
+        super().__init__(asked, schema, setting)
         self._types = asked.needs.carried(schema)
         self._own = {name: kind for name, kind in self._types.items() if name not in (STARTS, ENDS, IDS)}
         self._id_type = self._types.get(IDS)
         self._within = UNBOUNDED if asked.bound.within is None else asked.bound.within
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.asked, self.schema, self.setting)
-
-    @cached_property
-    def engine(self) -> IntervalEngine:
-        """The query compiled."""
-        setting, is_match = self.setting, self.asked.kind == "match"
-        return IntervalEngine(
-            # situations are kept whatever their age
-            self.asked.bound if is_match else replace(self.asked.bound, within=None),
-            ansi=setting.ansi,
-            join=setting.join,
-            threads=setting.threads,
-            with_count=not is_match,
-        )
-
-    @cached_property
-    def identity(self) -> bytes:
-        """The query, the types of its columns, and options that state depends on."""
-        return self.asked.identity(self.schema)
 
     def nothing(self, n_slots: int, since: int = int(LONG_AGO)) -> KnownIntervals:
         """Partitions never seen before, or forgotten at `since`."""
@@ -231,10 +206,6 @@ class IntervalOperator:
         wanted = (kept.mask != 0) & self._stays(kept, is_recent)
         return known._replace(kept=kept.take(np.flatnonzero(wanted)).compacted())
 
-    def work(self) -> Work:
-        """The plan, and the candidates that all joins have looked at."""
-        return self.engine.work_so_far()
-
     def prune(self, kept: KnownIntervals) -> KnownIntervals:
         """Given intervals may overlap, so that nothing is known to be ruled out."""
         return kept
@@ -262,19 +233,8 @@ class IntervalOperator:
         return oldest
 
 
-class IntervalMatches(IntervalOperator, TellsOfMatches):
+class IntervalMatches(IntervalOperator, OfMatches):
     """Matches, each at the instant it becomes certain (SEM 4.3, 6.3)."""
-
-    @cached_property
-    def results(self) -> MatchResults:
-        """Makes columns."""
-        asked = self.asked
-        return MatchResults(asked.bound, self.schema, self.engine, self.setting, with_id=asked.match_id)
-
-    @cached_property
-    def output(self) -> Sequence[Field]:
-        """RETURN's columns, or its items where Spark evaluates it; match_time, match_id."""
-        return self.results.output
 
     def _emitted(
         self, step: IntervalStep, before: Positions, n_rows: int, at_end: bool
@@ -283,18 +243,8 @@ class IntervalMatches(IntervalOperator, TellsOfMatches):
         return [FoundMatches(self.results, self.engine.interval_values(step, matches))]
 
 
-class IntervalSituations(IntervalOperator):
+class IntervalSituations(IntervalOperator, OfSituations):
     """The intervals that count, each when its closing row comes; at the end also the open ones (SEM 5.5)."""
-
-    @cached_property
-    def results(self) -> SituationResults:
-        """Makes columns."""
-        return SituationResults(self.asked.bound, self.schema, self.engine, self.setting)
-
-    @cached_property
-    def output(self) -> Sequence[Field]:
-        """symbol, ts, te, n_events, and aggregates."""
-        return self.results.output
 
     def _emitted(
         self, step: IntervalStep, before: Positions, n_rows: int, at_end: bool

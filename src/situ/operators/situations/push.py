@@ -35,7 +35,8 @@ class SituationsPush(PushOperator):
     @property
     def engine(self) -> Engine:
         """The query compiled."""
-        return self.operator.engine
+        engine: Engine = self.operator.engine
+        return engine
 
     def explain(self) -> Explanation:
         """What was understood of the query, and what its plan has done so far."""

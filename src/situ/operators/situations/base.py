@@ -1,0 +1,88 @@
+"""What the four operators of situations share: how they are made, and what they make columns with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from situ.carry.contract import Field, Setting, Work
+from situ.operators.situations.engine import Engine
+from situ.operators.situations.result import MatchResults, SituationResults
+from situ.operators.situations.tells import TellsOfMatches
+from situ.rows.needs import Needs
+
+if TYPE_CHECKING:
+    from situ.operators.situations.question import AskedSituations
+
+
+class SituationsOperator:
+    """A bound query as an operator."""
+
+    engine_type: type[Engine] = Engine
+
+    def __init__(self, asked: AskedSituations, schema: pa.Schema, setting: Setting) -> None:
+        self.asked = asked
+        self.schema = schema
+        self.setting = setting
+        self.needs: Needs = asked.needs
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # what is compiled, and what the planner has learnt, stays where it is
+        return type(self), (self.asked, self.schema, self.setting)
+
+    @cached_property
+    def engine(self) -> Any:
+        """The query compiled."""
+        setting, is_match = self.setting, self.asked.kind == "match"
+        return self.engine_type(
+            # situations are kept whatever their age
+            self.asked.bound if is_match else replace(self.asked.bound, within=None),
+            ansi=setting.ansi,
+            forget_after=self.asked.forget_after,
+            join=setting.join,
+            threads=setting.threads,
+            with_count=not is_match,
+        )
+
+    @cached_property
+    def identity(self) -> bytes:
+        """The query, the types of its columns, and options that state depends on."""
+        return self.asked.identity(self.schema)
+
+    def work(self) -> Work:
+        """The plan, and the candidates that all joins have looked at."""
+        so_far: Work = self.engine.work_so_far()
+        return so_far
+
+
+class OfMatches(TellsOfMatches, SituationsOperator):
+    """One that gives matches."""
+
+    @cached_property
+    def results(self) -> MatchResults:
+        """Makes columns."""
+        asked = self.asked
+        return MatchResults(asked.bound, self.schema, self.engine, self.setting, with_id=asked.match_id)
+
+    @cached_property
+    def output(self) -> Sequence[Field]:
+        """RETURN's columns, or its items where Spark evaluates it; match_time, match_id."""
+        return self.results.output
+
+
+class OfSituations(SituationsOperator):
+    """One that gives the situations themselves."""
+
+    @cached_property
+    def results(self) -> SituationResults:
+        """Makes columns."""
+        return SituationResults(self.asked.bound, self.schema, self.engine, self.setting)
+
+    @cached_property
+    def output(self) -> Sequence[Field]:
+        """symbol, ts, te, n_events, and aggregates."""
+        return self.results.output
