@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from situ._version import __version__
 from situ.carry.stream.program import Program
@@ -49,10 +50,18 @@ def check_header(data: bytes, program: Program) -> None:
     ):
         if then.get(what) != now.get(what):
             raise StateError(
-                f"this checkpoint was made for {name}.\nThen: {then.get(what)}\nNow:  {now.get(what)}",
+                f"this checkpoint was made for {name}.\n"
+                f"Then: {_shown(then.get(what))}\nNow:  {_shown(now.get(what))}",
                 hint=f"go on with what it was made for, or {_NEW_CHECKPOINT}",
             )
     raise StateError(
         f"this checkpoint was written by situ {made_by} in a form that situ {__version__} does not read",
         hint=f"go on with situ {made_by}, or {_NEW_CHECKPOINT}",
     )
+
+
+def _shown(fact: Any) -> str:
+    """A fact as people read it; several by name, each on lines of its own."""
+    if not isinstance(fact, dict):
+        return str(fact)
+    return "".join(f"\n{name}: {own}" for name, own in fact.items())
