@@ -20,6 +20,7 @@ from situ.rows.kernels.numbers import LONG_AGO, OPEN, UNBOUNDED, minus
 from situ.rows.kernels.order import extent
 from situ.rows.keys import shown
 from situ.rows.late_log import LateLog
+from situ.rows.needs import Needs
 from situ.rows.plain import event_schema, plain_schema, plain_table, refuse_types
 from situ.rows.prepared import Flags, Positions, Prepared, concat
 from situ.rows.read import TableReader
@@ -406,7 +407,7 @@ def setting_of(options: Options) -> Setting:
     return Setting(True, options.ansi, options.time_zone, options.join, options.threads)
 
 
-def reader_of(needs: Any, schema: pa.Schema, options: Options) -> TableReader:
+def reader_of(needs: Needs, schema: pa.Schema, options: Options) -> TableReader:
     """What makes rows of tables in process."""
     return TableReader(
         needs,
