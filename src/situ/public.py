@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from situ.errors import QueryError
 from situ.language.situations.ast import Query
 
 
@@ -34,7 +33,9 @@ def situations(events: Any, query: Query | Mapping[str, Query], **options: Any) 
 
 def explain(events: Any, query: Query, **options: Any) -> Any:
     """What was understood of a query, how it is run, and what the run does to this table."""
-    _check(query)
+    from situ.operators.questions import checked
+
+    checked(query)
     if _is_spark(events):
         from situ.spark.batch.explained import explain as explain_on_spark
 
@@ -52,16 +53,16 @@ def why(events: Any, query: Query, **options: Any) -> Any:
     >>> print(situ.why(pa.table({"ts": [1, 2, 3], "x": [0, 5, 0]}), q).verdict)
     No match. A held once, for 1 tick: shorter than 5 ticks.
     """
-    from situ.operators.questions import matching
+    from situ.operators.questions import checked, matching
 
-    _check(query)
+    question = matching(checked(query))
     if _is_spark(events):
         from situ.spark.batch.why import why as why_on_spark
 
-        return why_on_spark(events, matching(query), options)
+        return why_on_spark(events, question, options)
     from situ.carry.in_process import why as why_in_process
 
-    return why_in_process(events, matching(query), options)
+    return why_in_process(events, question, options)
 
 
 def match_parquet(spark: Any, paths: Any, query: Query | Mapping[str, Query], **options: Any) -> Any:
@@ -100,14 +101,6 @@ def _run(events: Any, question: Any, options: dict[str, Any]) -> Any:
     from situ.carry import in_process
 
     return in_process.run(events, question, options)
-
-
-def _check(query: Query) -> None:
-    if not isinstance(query, Query):
-        raise QueryError(
-            f"the argument `query` must be a query, not a {type(query).__name__}",
-            hint="make one from text with situ.query(text)",
-        )
 
 
 def _is_spark(events: Any) -> bool:

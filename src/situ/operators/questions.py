@@ -25,12 +25,13 @@ def _question(query: Any, of: Any) -> Question:
     if isinstance(query, Mapping):
         from situ.operators.several.question import Several
 
-        return Several.of({name: of(_checked(one)) for name, one in query.items()})
-    single: Question = of(_checked(query))
+        return Several.of({name: of(checked(one)) for name, one in query.items()})
+    single: Question = of(checked(query))
     return single
 
 
-def _checked(query: Any) -> Query:
+def checked(query: Any) -> Query:
+    """A single query, or an error that says how to make one."""
     if not isinstance(query, Query):
         raise QueryError(
             f"the argument `query` must be a query, not a {type(query).__name__}",

@@ -124,10 +124,6 @@ class Bucket:
         """How many rows wait."""
         return self._waiting.n_rows
 
-    def kept(self) -> Kept:
-        """What is kept of all its partitions, to be looked at."""
-        return self._load(range(self._n_cells)).known
-
     def describe(self) -> str:
         """What is kept, drawn: a line for each thing, over time, partition by partition."""
         return self.content().drawn()
