@@ -6,7 +6,7 @@ from situ._version import __version__
 from situ.errors import SituError, TiesWarning
 from situ.language import query
 from situ.language.situations.ast import Query
-from situ.public import explain, match, match_parquet, plot, situations, situations_parquet, why
+from situ.public import explain, match, match_parquet, plot, situations, situations_parquet, tune, why
 
 __all__ = [
     "Query",
@@ -20,5 +20,6 @@ __all__ = [
     "query",
     "situations",
     "situations_parquet",
+    "tune",
     "why",
 ]

@@ -18,7 +18,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "on_bad_rows": ("error", "drop"),
     "join": ("auto", "range", "pair"),
     "points": ("error", "widen"),
-    "strategy": ("auto", "shuffle", "map-side"),
+    "strategy": ("auto", "shuffle", "map-side", "direct"),
 }
 
 

@@ -81,6 +81,19 @@ def situations_parquet(spark: Any, paths: Any, query: Query | Mapping[str, Query
     return run_parquet(spark, paths, deriving(query), options)
 
 
+def tune(spark: Any) -> Any:
+    """Set in a Spark session what situ wants, and return what that changed; printing it says why.
+
+    Spark's default limit of bytes for an Arrow batch makes it measure the batch after every row that goes to
+    Python, which can take longer than all of the rest. `tune` lifts it, for all Python functions of this
+    session (batches are still bounded by rows), and chooses RocksDB for the state of streams. situ itself
+    never changes a session's settings otherwise.
+    """
+    from situ.spark.session.tuned import tune as tune_session
+
+    return tune_session(spark)
+
+
 def plot(events: Any, query: Query, *, top: int = 3, by: str | None = None, **options: Any) -> Any:
     """Timelines of the first `top` matches, or of those with the largest RETURN column `by`, and an overview.
 

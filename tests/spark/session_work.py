@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 import situ
 from conformance.reading import read
 from conformance.rows import ResultRow
 from conformance.runners import instants_of, result_rows
+from situ.operators.questions import matching
+from situ.spark.batch.choose import choose
+from situ.spark.batch.job import Job
+from situ.spark.batch.parquet import Source
 from situ.spark.errors import situ_error
 from situ.spark.session.settings import SLICES
 from spark.splitting import halves, split_in_time
@@ -24,9 +29,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 MOST_SLICES = 8
-EVENT_WAYS = ("shuffle", "map-side", "direct")
+EVENT_WAYS = ("shuffle", "map-side", "direct", "auto")
 SLICED_WAYS = tuple(f"{n} slices" for n in range(1, MOST_SLICES + 1))
-GIVEN_WAYS = ("given",)
+GIVEN_WAYS = ("given", "given, auto")
+AUTO_WAYS = ("auto", "given, auto")
+# Why the files of a case are not read directly.
+EXCUSES = ("there are no files yet",)
 # As few tasks as can be, and no Java is compiled for tables of a few rows; test_batch.py has the defaults.
 QUICK = {
     "spark.sql.shuffle.partitions": "1",
@@ -113,11 +121,35 @@ class Sessions:
         if way == "direct":
             ordered = files.of(asking, "ordered")
             return situ.match_parquet(self.plain, ordered, query, strategy="map-side", **options)
-        if way in GIVEN_WAYS:
-            return situ.match(self._read(self.plain, asking, files, "mixed"), query, **options)
+        if way == "given":
+            return situ.match(
+                self._read(self.plain, asking, files, "mixed"), query, strategy="shuffle", **options
+            )
+        if way in AUTO_WAYS:
+            return self._automatic(asking, files)
         kind, strategy = ("mixed", "shuffle") if way == "shuffle" else ("ordered", "map-side")
         df = self._read(self.sliced.get(way, self.plain), asking, files, kind)
         return situ.match(df, query, strategy=strategy, **options)
+
+    def _automatic(self, asking: Asking, files: Files) -> DataFrame:
+        """Left to situ, which is to read the files itself wherever no condition can fail; also renamed."""
+        read = self._read(self.plain, asking, files, "ordered")
+        query, options = situ.query(asking.text), asking.options
+        plain = choose(read, matching(query), options)
+        if isinstance(plain, Job):
+            assert plain.not_direct in EXCUSES or plain.not_direct.endswith("fails for some values")
+            return plain.result()
+        if not read.columns:
+            return plain.result()
+        # every column under another name and back, and a filter over one that is projected away again
+        renamed = read.toDF(*(f"{name}_" for name in read.columns)).withColumn(
+            "own", F.col(f"{read.columns[0]}_")
+        )
+        kept = renamed.where("own IS NULL OR own IS NOT NULL").drop("own").toDF(*read.columns)
+        chosen = choose(kept, matching(query), options)
+        assert isinstance(chosen, Source)
+        assert chosen.scan.kept is not None
+        return chosen.result()
 
     @staticmethod
     def _read(session: SparkSession, asking: Asking, files: Files, kind: str) -> DataFrame:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from situ.cli.common import OK, counted, positive
 from situ.cli.inputs import for_spark
@@ -97,14 +97,8 @@ def _session() -> SparkSession:
     import os
 
     from situ.cli.session import local_spark
-    from situ.spark.stream.job import PROVIDER, ROCKSDB
 
-    cores = str(os.cpu_count() or 2)
-    settings: dict[str, Any] = {
-        PROVIDER.replace(".", "__"): ROCKSDB,
-        "spark__sql__shuffle__partitions": cores,
-    }
-    return local_spark("situ demo", **settings)
+    return local_spark("situ demo", spark__sql__shuffle__partitions=str(os.cpu_count() or 2))
 
 
 @contextmanager

@@ -26,6 +26,8 @@ def local_spark(
     """
     from pyspark.sql import SparkSession
 
+    from situ.spark.session.tuned import settings_of_own_session
+
     if (active := SparkSession.getActiveSession()) is not None:
         return active
     use_java()
@@ -47,6 +49,7 @@ def local_spark(
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.python.daemon.module", "situ.spark.daemon")
         )
-    for key, value in settings.items():
-        builder = builder.config(key.replace("__", "."), value)
+    own = settings_of_own_session() | {key.replace("__", "."): value for key, value in settings.items()}
+    for key, value in own.items():
+        builder = builder.config(key, value)
     return builder.getOrCreate()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from situ.cli.checkpoint import CheckpointError, checkpoint_error
 from situ.cli.common import OK, counted, positive
@@ -118,7 +118,5 @@ def _read(args: argparse.Namespace) -> list[StreamState]:
 
 def _session() -> SparkSession:
     from situ.cli.session import local_spark
-    from situ.spark.stream.job import PROVIDER, ROCKSDB
 
-    settings: dict[str, Any] = {PROVIDER.replace(".", "__"): ROCKSDB}
-    return local_spark("situ state", **settings)
+    return local_spark("situ state")

@@ -163,10 +163,8 @@ def _session(args: argparse.Namespace) -> SparkSession:
     from situ.cli.secrets import REDACTED_NAMES
     from situ.cli.session import local_spark
     from situ.cli.stream_io import connector
-    from situ.spark.stream.job import PROVIDER, ROCKSDB
 
     settings = {
-        PROVIDER: ROCKSDB,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.shuffle.partitions": str(args.partitions),
         # where Spark shows the options of a source or sink, as in plans, by their names

@@ -38,6 +38,7 @@ class Compiled:
         self.columns = tuple(field.name for field in fields)
         self.type = fields[0].type if bare else node.type
         self.is_bare = bare  # nothing but a column
+        self.can_fail = node.raises or bool(eager)  # are there values for which it raises
         self._run = _after(eager, node.run) if eager else node.run
         self._loaders = tuple(loader(field.type) for field in fields)
 

@@ -19,9 +19,9 @@ def run(df: DataFrame, question: Question, passed: dict[str, Any]) -> DataFrame:
         from situ.spark.stream import job as stream
 
         return stream.run(df, question, passed)
-    from situ.spark.batch import job as batch
+    from situ.spark.batch import choose
 
-    return batch.run(df, question, passed)
+    return choose.run(df, question, passed)
 
 
 def run_parquet(

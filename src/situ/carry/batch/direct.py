@@ -23,7 +23,8 @@ from situ.carry.batch.ranges import Range, may_be_true, row_group_ranges
 from situ.carry.batch.split_parts import condense_split, gathered
 from situ.carry.batch.task import Task
 from situ.errors import DataError
-from situ.expressions import compile_expression
+from situ.expressions import Compiled, compile_expression
+from situ.language.text.nodes import Expression
 from situ.rows.columns import Columns, mask_of, truths
 from situ.rows.needs import Needs
 from situ.rows.plain import plain_column
@@ -56,6 +57,8 @@ class Reading:
     time_zone: str
     file_parts: list[list[FilePart]] = field(default_factory=list)  # of each Spark task
     drops: bool = False  # are rows without a time left out and counted
+    named: dict[str, str] = field(default_factory=dict)  # columns that have other names in the files
+    kept: Expression | None = None  # rows for which this is not true are not there, also for WHERE
 
     @property
     def needs(self) -> Needs:
@@ -67,20 +70,29 @@ class Reading:
         """The conditions, compiled."""
         return predicates_of(self.needs, self.schema, ansi=self.ansi, time_zone=self.time_zone)
 
+    @property
+    def filters(self) -> list[Expression]:
+        """What decides which rows there are, in the order in which it does."""
+        return [one for one in (self.kept, self.needs.where) if one is not None]
+
     @cached_property
-    def where(self) -> Any:
-        """WHERE, compiled."""
-        where = self.needs.where
-        if where is None:
-            return None
-        return compile_expression(where, self.schema, ansi=self.ansi, time_zone=self.time_zone)
+    def compiled_filters(self) -> list[Compiled]:
+        """The filters, compiled."""
+        return [
+            compile_expression(one, self.schema, ansi=self.ansi, time_zone=self.time_zone)
+            for one in self.filters
+        ]
 
     @cached_property
     def always_read(self) -> frozenset[str]:
-        """What is read even where no condition can hold: partition values, times, ties, WHERE's columns."""
+        """What is read even where no condition can hold: partition values, times, ties, filters' columns."""
         needs = self.needs
         names = {column.name for column in (*needs.partition, needs.time, *needs.ties)}
-        return frozenset(names | set(self.where.columns if self.where else ()))
+        return frozenset(names.union(*(one.columns for one in self.compiled_filters)))
+
+    def in_files(self, name: str) -> str:
+        """A column's name in the files, in lower case."""
+        return self.named.get(name, name).lower()
 
 
 @dataclass
@@ -160,20 +172,23 @@ def events_of(
             row_group = file.metadata.row_group(number)
             if not file_part.start <= _middle(row_group) < file_part.end:
                 continue
-            ranges = folder_ranges(file_part.folders) | row_group_ranges(row_group, positions)
-            if needs.where is not None and not may_be_true(needs.where, ranges):
+            found = row_group_ranges(row_group, positions)
+            own = {name.lower(): reading.in_files(name) for name in reading.schema.names}
+            ranges = {name: found[file] for name, file in own.items() if file in found}
+            ranges |= folder_ranges(file_part.folders)
+            if not all(may_be_true(one, ranges) for one in reading.filters):
                 continue
             is_silent = needs.only_where_true and not any(
                 may_be_true(condition.expression, ranges) for condition in needs.conditions
             )
             wanted = reading.always_read if is_silent else frozenset(reading.schema.names)
             names = [
-                spelt[name.lower()]
+                spelt[reading.in_files(name)]
                 for name in reading.schema.names
-                if name in wanted and name.lower() in spelt
+                if name in wanted and reading.in_files(name) in spelt
             ]
             for batch in file.iter_batches(
-                _ROWS_AT_ONCE, row_groups=[number], columns=names, use_threads=False
+                _ROWS_AT_ONCE, row_groups=[number], columns=list(dict.fromkeys(names)), use_threads=False
             ):
                 yield _events(reading, file_part, batch, dropped, is_silent=is_silent)
 
@@ -205,8 +220,8 @@ def _events(
     """A batch's events; where no condition can hold nothing is evaluated but WHERE."""
     needs = reading.needs
     table = _in_schema(reading, file_part, batch)
-    if reading.where is not None:
-        table = table.filter(pa.array(truths(reading.where(Columns(table), table.num_rows)).view(bool)))
+    for condition in reading.compiled_filters:
+        table = table.filter(pa.array(truths(condition(Columns(table), table.num_rows)).view(bool)))
     time = table.column(needs.time.name)
     if reading.drops and time.null_count:
         dropped.n_rows += time.null_count
@@ -224,8 +239,8 @@ def _in_schema(reading: Reading, file_part: FilePart, batch: pa.RecordBatch) -> 
     for own in reading.schema:
         if own.name in file_part.folders:
             columns.append(pa.repeat(pa.scalar(file_part.folders[own.name], own.type), batch.num_rows))
-        elif own.name.lower() in found:
-            column = plain_column(found[own.name.lower()])
+        elif (name := reading.in_files(own.name)) in found:
+            column = plain_column(found[name])
             columns.append(column if column.type == own.type else column.cast(own.type))
         else:
             columns.append(pa.nulls(batch.num_rows, own.type))

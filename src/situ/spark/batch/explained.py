@@ -8,10 +8,12 @@ from situ.carry.contract import Slices
 from situ.language.situations.ast import Query
 from situ.operators.situations.question import Deriving, Matching
 from situ.plan.explain import Explanation, explain_query
+from situ.spark.batch.choose import choose
 from situ.spark.batch.job import Job
-from situ.spark.files.footers import Ordering
+from situ.spark.batch.parquet import Source
 from situ.spark.select.project import schema_of
 from situ.spark.session.plans import size_in_bytes
+from situ.spark.session.tuned import cost_of_measuring, measures_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -35,26 +37,15 @@ def explain(df: DataFrame, query: Query, **options: Any) -> Explanation:
     """What was understood of a query, and the strategy it takes on this DataFrame; no job runs."""
     is_pattern = bool(query.constraints) or len(query.symbols) == 1
     question = Matching(query) if is_pattern else Deriving(query)
-    job = Job.of(df, question, options)
-    bound = question.bind(schema_of(df), job.options).bound
-    return explain_query(bound.query).with_notes(*notes_of(job))
+    chosen = choose(df, question, options)
+    bound = question.bind(schema_of(df), chosen.options).bound
+    return explain_query(bound.query).with_notes(*notes_of(chosen))
 
 
-def notes_of(job: Job) -> list[str]:
+def notes_of(job: Job | Source) -> list[str]:
     """How the query is run, in sentences."""
-    decision, ordering = job.decision, job.decision.ordering
-    notes = [f"Strategy {decision.strategy}: {decision.why}."]
-    if decision.strategy == "shuffle" and ordering is not None:
-        notes.append(
-            "Better would be map-side, which moves situations instead of events; "
-            'strategy="map-side" forces it, and fails with a clear error where splits interleave in time.'
-        )
-        if "Connect" in ordering.why or "computed" in ordering.why or "more than a scan" in ordering.why:
-            notes.append(
-                "Parquet files in time order, read without other operators in a classic session, or "
-                "situ.match_parquet, let situ choose map-side by itself."
-            )
-    partition = job.asked.needs.partition
+    notes = _how_read(job) if isinstance(job, Source) else _how_handed_over(job)
+    decision, partition = job.decision, job.asked.needs.partition
     if partition:
         names = ", ".join(column.name for column in partition)
         notes.append(f"Partitions of {names} are matched in {job.task.n_buckets} buckets, in parallel.")
@@ -68,11 +59,42 @@ def notes_of(job: Job) -> list[str]:
             "There is no PARTITION BY and no WITHIN: situations are derived in parallel, "
             "but one task matches them all."
         )
-    return [*notes, _shuffle_note(job, ordering)]
+    notes.append(_shuffle_note(job))
+    if isinstance(job, Job) and measures_batches(job.df.sparkSession):
+        notes.append(cost_of_measuring())
+    return notes
 
 
-def _shuffle_note(job: Job, ordering: Ordering | None) -> str:
-    whole = _event_bytes(job, ordering)
+def _how_read(source: Source) -> list[str]:
+    decision = source.decision
+    notes = [f"Strategy direct: tasks read the {len(source.sizes):,} Parquet files themselves."]
+    if source.is_whole:
+        notes.append(f"All events are brought together, not only situations: {decision.why}.")
+    else:
+        notes.append(f"Situations are derived where files are read: {decision.why}.")
+    return notes
+
+
+def _how_handed_over(job: Job) -> list[str]:
+    decision, ordering = job.decision, job.decision.ordering
+    notes = [f"Strategy {decision.strategy}: {decision.why}."]
+    if job.not_direct is not None:
+        notes.append(f"Not direct, with tasks that read Parquet files themselves: {job.not_direct}.")
+    if decision.strategy == "shuffle" and ordering is not None:
+        notes.append(
+            "Better would be map-side, which moves situations instead of events; "
+            'strategy="map-side" forces it, and fails with a clear error where splits interleave in time.'
+        )
+        if "Connect" in ordering.why or "computed" in ordering.why or "more than a scan" in ordering.why:
+            notes.append(
+                "Parquet files in time order, read without other operators, or situ.match_parquet, "
+                "let situ choose direct or map-side by itself."
+            )
+    return notes
+
+
+def _shuffle_note(job: Job | Source) -> str:
+    whole = _event_bytes(job)
     if whole is None:
         return "How many bytes are shuffled is not known beforehand: the size of the input is not."
     if job.decision.strategy == "shuffle":
@@ -80,15 +102,14 @@ def _shuffle_note(job: Job, ordering: Ordering | None) -> str:
     return f"Estimated shuffle: {_size(int(whole * _CONDENSED))} (events themselves would be {_size(whole)})."
 
 
-def _event_bytes(job: Job, ordering: Ordering | None) -> int | None:
+def _event_bytes(job: Job | Source) -> int | None:
     """What all events would be as they travel."""
-    needs = job.asked.needs
+    needs, ordering = job.asked.needs, job.decision.ordering
     columns = [needs.time, *needs.attributes]
     width = 1 + sum(_WIDTHS.get(column.type, 8) for column in columns)
     if ordering is not None and ordering.n_rows is not None:
         return ordering.n_rows * width
-    size = size_in_bytes(job.events)
-    return None if size is None else size
+    return size_in_bytes(job.events) if isinstance(job, Job) else None
 
 
 def _size(n_bytes: int) -> str:

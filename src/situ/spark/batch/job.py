@@ -1,4 +1,4 @@
-"""The carrier of batch DataFrames, of any size."""
+"""The carrier of batch DataFrames, of any size, whose rows Spark hands over."""
 
 from __future__ import annotations
 
@@ -39,12 +39,6 @@ _EVENTS_PER_BUCKET = 4_000_000  # condensed they are some megabytes
 _NESTED = ("array<", "map<", "struct<", "variant", "interval")
 
 
-def run(df: DataFrame, question: Question, passed: dict[str, Any]) -> DataFrame:
-    """The answer to a question over a batch DataFrame; lazy, as all of Spark."""
-    job = Job.of(df, question, passed)
-    return remembering(output.finished(job.found(), job.asked), job.observation, job.told)
-
-
 def n_bad_rows(result: DataFrame) -> int:
     """How many rows on_bad_rows="drop" left out, once an action on the very DataFrame has run."""
     observation = getattr(result, "_situ_bad_rows", None)
@@ -70,6 +64,7 @@ class Job:
     observation: Observation | None
     has_splits: bool  # does a last column tell splits apart
     told: Any  # of rows that tasks leave out (see tied.py)
+    not_direct: str | None = None  # why tasks do not read the files themselves, where that was looked into
 
     @classmethod
     def of(cls, df: DataFrame, question: Question, passed: dict[str, Any]) -> Job:
@@ -88,6 +83,10 @@ class Job:
             events, observation, has_splits = projected(df, needs, options, decision)
         told = listening(df, needs, options.ties)
         return cls(df, options, asked, operator, events, settings, decision, observation, has_splits, told)
+
+    def result(self) -> DataFrame:
+        """What users get."""
+        return remembering(output.finished(self.found(), self.asked), self.observation, self.told)
 
     def found(self) -> DataFrame:
         """What workers find."""

@@ -1,8 +1,11 @@
-"""`situ.match_parquet` and `situ.situations_parquet`: files whose rows never pass through the JVM."""
+"""The strategy "direct": Parquet files whose rows never pass through the JVM.
+
+It is taken for `situ.match_parquet` and `situ.situations_parquet`, and for DataFrames that are plain scans.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -17,7 +20,7 @@ from situ.carry.batch.ranges import may_be_true
 from situ.carry.batch.task import Task
 from situ.carry.contract import Asked, Condenses, Operator, Question
 from situ.errors import BindError, DataError
-from situ.expressions import compile_expression
+from situ.expressions import Compiled, compile_expression
 from situ.language.text.nodes import Expression
 from situ.language.text.types import Column
 from situ.options import Options, read_options
@@ -35,10 +38,13 @@ from situ.spark.batch.job import (
 )
 from situ.spark.batch.strategy import Decision, is_sliced
 from situ.spark.batch.tied import listening
-from situ.spark.files.footers import MOST_FOOTERS, Ordering, judge, read_footers
+from situ.spark.files.footers import MOST_FOOTERS, Footer, Ordering, judge, read_footers
 from situ.spark.files.reach import ArrowFiles, Files, HadoopFiles, files_of, of_each
 from situ.spark.select import output
 from situ.spark.select.project import schema_of
+from situ.spark.session.catalyst import NotPlainError
+from situ.spark.session.functions import called, user_functions
+from situ.spark.session.plain_scan import PlainScan, plain_scan
 from situ.spark.session.plans import Scan, hive_columns
 from situ.spark.session.settings import Settings, settings_of
 from situ.spark.session.ship import shipped
@@ -62,7 +68,7 @@ def run(
 
     Every condition must be one that situ evaluates in process (else use spark.read.parquet).
     """
-    return Source.of(spark, paths, question, passed).result()
+    return Source.of_paths(spark, paths, question, passed).result()
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,7 @@ class Source:
     """Files and a question bound to them."""
 
     df: DataFrame  # what Spark would read: its schema is the one that counts
+    scan: PlainScan
     asked: Asked
     operator: Operator
     options: Options
@@ -77,26 +84,42 @@ class Source:
     files: Files
     file_parts: list[FilePart]
     sizes: dict[str, int]
+    footers: list[Footer]  # as far as they were read
     decision: Decision
 
     @classmethod
-    def of(
+    def of_paths(
         cls, spark: SparkSession, paths: str | Sequence[str], question: Question, passed: dict[str, Any]
     ) -> Source:
         """Bind the question and list the files; no row is read."""
         options = read_options(passed, OPTIONS, "Parquet files", ELSEWHERE)
         question.check_options(passed)
         df = spark.read.parquet(*([paths] if isinstance(paths, str) else paths))
+        return cls._bound(df, PlainScan({name: name for name in df.columns}), question, options)
+
+    @classmethod
+    def of_frame(cls, df: DataFrame, question: Question, passed: dict[str, Any]) -> Source:
+        """The same for a DataFrame; NotPlainError unless tasks are sure to read the very rows that it has."""
+        options = read_options(passed, OPTIONS, "a batch DataFrame", ELSEWHERE)
+        question.check_options(passed)
+        scan = plain_scan(df)
+        source = cls._bound(df, scan, question, options)
+        source.check_certain()
+        return source
+
+    @classmethod
+    def _bound(cls, df: DataFrame, scan: PlainScan, question: Question, options: Options) -> Source:
         asked = question.bind(schema_of(df), options)
         needs = asked.needs
         check_partition_types(needs)
-        settings = settings_of(spark)
+        settings = settings_of(df.sparkSession)
         operator = operator_of(asked, df.schema, settings, options)
         files = sorted(df.inputFiles())
-        folders = _folder_columns(df, files)
-        chosen = {path: _folder_values(path, folders) for path in files}
-        if needs.where is not None:
-            chosen = {p: v for p, v in chosen.items() if may_be_true(needs.where, folder_ranges(v))}
+        folders = _folder_columns(df, scan, files)
+        chosen = {path: _folder_values(path, folders, scan) for path in files}
+        for condition in (scan.kept, needs.where):
+            if condition is not None:
+                chosen = {p: v for p, v in chosen.items() if may_be_true(condition, folder_ranges(v))}
         reached = files_of(df, files[0]) if files else ArrowFiles()
         sizes = dict(zip(chosen, of_each(reached.size, chosen), strict=True))
         if isinstance(reached, HadoopFiles):
@@ -106,50 +129,95 @@ class Source:
             file_parts = [
                 part for path, values in chosen.items() for part in _file_parts(path, sizes[path], values)
             ]
-        decision = _decide(options.strategy, operator, list(folders), reached, sizes)
-        source = cls(df, asked, operator, options, settings, reached, file_parts, sizes, decision)
-        source.check_conditions()
+        footers, decision = _decide(options.strategy, operator, folders, scan, reached, sizes)
+        source = cls(
+            df, scan, asked, operator, options, settings, reached, file_parts, sizes, footers, decision
+        )
+        source.compiled()
         return source
 
-    def check_conditions(self) -> None:
+    def compiled(self) -> list[Compiled]:
         """Every condition is one that can be evaluated in process, with exactly Spark's answer."""
-        for expression in self._expressions:
-            compile_expression(
-                expression, self.schema, ansi=self.settings.ansi, time_zone=self.settings.time_zone
-            )
+        ansi, zone = self.settings.ansi, self.settings.time_zone
+        return [compile_expression(one, self.schema, ansi=ansi, time_zone=zone) for one in self._expressions]
+
+    def check_certain(self) -> None:
+        """Nothing about the files or the conditions lets tasks find other rows than Spark would."""
+        if len(self.footers) < len(self.sizes):
+            raise NotPlainError(self.decision.why)
+        others = [path for path in self.sizes if not path.startswith("file:")]
+        if others:  # workers may not be allowed what Spark is, or not know the place
+            raise NotPlainError(f"{others[0]} is not on a local or mounted disk")
+        if not self.asked.needs.partition and self.is_whole and isinstance(self.operator, Condenses):
+            raise NotPlainError(f"without PARTITION BY the files must be in order, and {self.decision.why}")
+        for compiled, expression in zip(self.compiled(), self._expressions, strict=True):
+            if compiled.can_fail:  # Spark may find that it need not be evaluated
+                raise NotPlainError(f"{expression.sql} fails for some values")
+        own = user_functions(self.df.sparkSession, called(self._expressions))
+        if own:
+            raise NotPlainError(f"the session may have a function {own[0]} of its own")
+        self._check_types()
+
+    def _check_types(self) -> None:
+        wanted = {
+            self.scan.named[one.name]: one.type for one in self._columns if one.name not in self.folders
+        }
+        for footer in self.footers:
+            if footer.has_old_dates:
+                raise NotPlainError(f"{footer.path} has dates of the calendar before 1582")
+            for name, kind in wanted.items():
+                if footer.types.get(name) != kind:
+                    found = footer.types.get(name, "nothing")
+                    raise NotPlainError(f"{footer.path} holds {found} as {name}, and not {kind}")
+
+    @property
+    def is_whole(self) -> bool:
+        """Are all events brought together, and not only what they are condensed to?"""
+        return self.decision.strategy == "shuffle"
+
+    @property
+    def folders(self) -> set[str]:
+        """The columns that are folders."""
+        return {name for part in self.file_parts for name in part.folders}
 
     @property
     def _expressions(self) -> list[Expression]:
         needs = self.asked.needs
-        where = [] if needs.where is None else [needs.where]
-        return [*where, *(condition.expression for condition in needs.conditions)]
+        filters = [one for one in (self.scan.kept, needs.where) if one is not None]
+        return [*filters, *(condition.expression for condition in needs.conditions)]
 
     @property
     def schema(self) -> pa.Schema:
         """Every column the question reads, in Spark's types."""
+        return arrow_schema(self._columns, self.df.schema)
+
+    @property
+    def _columns(self) -> list[Column]:
         names = {column.name.lower() for column in self.asked.needs.columns}
         for expression in self._expressions:
             names |= {name.lower() for name in expression.columns}
-        columns: list[Column] = [column for column in schema_of(self.df) if column.name.lower() in names]
-        return arrow_schema(columns, self.df.schema)
+        return [one for one in (*schema_of(self.df), *self.scan.only_kept) if one.name.lower() in names]
 
     def result(self) -> DataFrame:
         """What users get."""
-        fields = output.fields_of(self.operator, self.df.schema)
-        n_buckets = buckets_for(self.decision, self.settings)
-        task = task_of(self.operator, self.settings, self.options, n_buckets=n_buckets)
+        fields, task = output.fields_of(self.operator, self.df.schema), self.task
         told = listening(self.df, self.asked.needs, self.options.ties)
         pieces, observation = self._pieces(task, told)
-        if self.decision.strategy == "shuffle":
+        if self.is_whole:
             found = merged_rows(pieces, task, fields, told)
         else:
             found = merged(pieces, task, fields, self.decision)
         return remembering(output.finished(found, self.asked), observation, told)
 
+    @property
+    def task(self) -> Task:
+        """What workers need to know."""
+        n_buckets = buckets_for(self.decision, self.settings)
+        return task_of(self.operator, self.settings, self.options, n_buckets=n_buckets)
+
     def _pieces(self, task: Task, told: Any) -> tuple[DataFrame, Observation | None]:
         """What tasks make of the files, and where the rows are counted that they drop."""
         drops = self.options.on_bad_rows == "drop"
-        whole = self.decision.strategy == "shuffle"
         session = self.df.sparkSession
         if self.file_parts and isinstance(self.files, HadoopFiles):
             entry, groups = "read_contents", [self.file_parts]
@@ -159,7 +227,15 @@ class Source:
             entry, groups = "read", _groups(self.file_parts, self.sizes, self.settings)
             source = session.range(0, len(groups), 1, max(1, len(groups)))
         reading = Reading(
-            task, self.schema, whole, self.settings.ansi, self.settings.time_zone, groups, drops
+            task,
+            self.schema,
+            self.is_whole,
+            self.settings.ansi,
+            self.settings.time_zone,
+            groups,
+            drops,
+            {name: file for name, file in self.scan.named.items() if name != file},
+            self.scan.kept,
         )
         if not drops:
             return source.mapInArrow(shipped(entry, reading, told), SHUFFLED), None
@@ -187,47 +263,51 @@ def _check_contents(sizes: dict[str, int]) -> None:
 
 
 def _decide(
-    asked: str, operator: Operator, folders: Sequence[str], files: Files, sizes: dict[str, int]
-) -> Decision:
+    asked: str,
+    operator: Operator,
+    folders: Iterable[str],
+    scan: PlainScan,
+    files: Files,
+    sizes: dict[str, int],
+) -> tuple[list[Footer], Decision]:
     """Condensed if asked for or if the footers show that it is right, else whole events."""
-    needs = operator.needs
-    if not isinstance(operator, Condenses):
-        return Decision("shuffle", "rows that cannot be condensed are brought together by partition", False)
     sliced = is_sliced(operator)
-    if asked == "map-side":
-        return Decision("direct", "it was asked for", sliced)
+    if asked == "map-side" and isinstance(operator, Condenses):
+        return [], Decision("direct", "it was asked for", sliced)
     if asked == "shuffle":
-        return Decision("shuffle", "it was asked for", False)
+        return [], Decision("shuffle", "it was asked for", False)
     if len(sizes) > MOST_FOOTERS:
-        return Decision(
-            "shuffle", f"{len(sizes):,} files are more than the {MOST_FOOTERS:,} footers situ reads", False
-        )
-    footers = read_footers(files, list(sizes), needs.time.name)
-    ordering: Ordering = judge(
-        footers, Scan(needs.time.name, tuple(folders), _MOST_BYTES), [c.name for c in needs.partition]
-    )
+        why = f"{len(sizes):,} files are more than the {MOST_FOOTERS:,} footers situ reads"
+        return [], Decision("shuffle", why, False)
+    time = scan.named[operator.needs.time.name]
+    footers = read_footers(files, list(sizes), time)
+    if not isinstance(operator, Condenses):
+        why = "rows that cannot be condensed are brought together by partition"
+        return footers, Decision("shuffle", why, False)
+    partition = [scan.named[column.name] for column in operator.needs.partition]
+    hive = tuple(scan.named[name] for name in folders)
+    ordering: Ordering = judge(footers, Scan(time, hive, _MOST_BYTES), partition)
     if ordering.is_ordered:
-        return Decision("direct", ordering.why, sliced, ordering)
-    return Decision("shuffle", ordering.why, False, ordering)
+        return footers, Decision("direct", ordering.why, sliced, ordering)
+    return footers, Decision("shuffle", ordering.why, False, ordering)
 
 
-def _folder_columns(df: DataFrame, files: Sequence[str]) -> dict[str, pa.DataType]:
+def _folder_columns(df: DataFrame, scan: PlainScan, files: Sequence[str]) -> dict[str, pa.DataType]:
     """Columns that are folders, and their types: what Spark says, else those that every file's path names."""
-    named = hive_columns(df)
-    if named is None:
+    hive = hive_columns(df)
+    if hive is None:
         several = [folder_texts(path) for path in files]
-        named = tuple(n for n in df.columns if several and all(n in own for own in several))
-    for name in named:
-        kind = df.schema[name].dataType.simpleString()
-        if kind not in _FOLDER_TYPES:
-            raise _unreadable(name, f"are {kind} values")
-    columns = [column for column in schema_of(df) if column.name in named]
+        hive = tuple(n for n in df.columns if several and all(n in own for own in several))
+    columns = [one for one in (*schema_of(df), *scan.only_kept) if scan.named[one.name] in hive]
+    for column in columns:
+        if column.type not in _FOLDER_TYPES:
+            raise _unreadable(column.name, f"are {column.type} values")
     return {field.name: field.type for field in arrow_schema(columns, df.schema)}
 
 
-def _folder_values(path: str, folders: dict[str, pa.DataType]) -> dict[str, Any]:
+def _folder_values(path: str, folders: dict[str, pa.DataType], scan: PlainScan) -> dict[str, Any]:
     texts = folder_texts(path)
-    return {name: _folder_value(name, texts[name], kind) for name, kind in folders.items()}
+    return {name: _folder_value(name, texts[scan.named[name]], kind) for name, kind in folders.items()}
 
 
 def _folder_value(name: str, text: str, kind: pa.DataType) -> Any:

@@ -17,7 +17,7 @@ from situ.language.text.types import INTEGERS
 from situ.operators.situations.question import Matching
 from situ.options import Options
 from situ.rows.needs import Needs
-from situ.spark.batch.job import run
+from situ.spark.batch.choose import run
 from situ.spark.select.project import column_named, schema_of
 
 if TYPE_CHECKING:

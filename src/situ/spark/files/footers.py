@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 from situ.carry.batch.opening import folder_texts
 from situ.errors import DataError
 from situ.rows.needs import Needs
+from situ.rows.plain import plain_schema
+from situ.rows.schema import spark_schema
 from situ.spark.files.reach import Files, files_of, of_each
 from situ.spark.session.plans import Scan, Unknown, scan_of
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 MOST_FOOTERS = 10_000
+_OLD_DATES = b"org.apache.spark.legacy"  # a note that Spark leaves in files
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class Footer:
     n_bytes: int
     n_rows: int
     row_groups: tuple[Span | None, ...]
+    types: dict[str, str] = field(default_factory=dict)  # Spark's names of the types of columns
+    has_old_dates: bool = False  # are days counted by the calendar of Spark 2
 
     @property
     def span(self) -> Span | None:
@@ -87,7 +92,19 @@ def read_footer(files: Files, path: str, time: str) -> Footer:
         metadata = file.metadata
         positions = [i for i in range(metadata.num_columns) if metadata.schema.column(i).path == time]
         spans = tuple(_span(metadata.row_group(g), positions) for g in range(metadata.num_row_groups))
-        return Footer(path, n_bytes, metadata.num_rows, spans)
+        return Footer(path, n_bytes, metadata.num_rows, spans, _types(file), _has_old_dates(metadata))
+
+
+def _types(file: pq.ParquetFile) -> dict[str, str]:
+    """The columns' types as Spark reads them; its old timestamps have a type that is not said to be one."""
+    types = {one.name: one.type for one in spark_schema(plain_schema(file.schema_arrow))}
+    schema = file.metadata.schema
+    columns = [schema.column(i) for i in range(file.metadata.num_columns)]
+    return types | {one.path: "timestamp" for one in columns if one.physical_type == "INT96"}
+
+
+def _has_old_dates(metadata: Any) -> bool:
+    return any(key.startswith(_OLD_DATES) for key in metadata.metadata or {})
 
 
 def _span(row_group: Any, positions: Sequence[int]) -> Span | None:

@@ -30,15 +30,13 @@ class Unknown:
 
 def scan_of(df: DataFrame, time: str) -> Scan | Unknown:
     """The scan under a DataFrame, if that is all there is to it."""
-    plan = _optimized(df)
+    plan = optimized(df)
     if plan is None:
         return Unknown("a Connect session does not show the plan")
-    wanted = next((a for a in _items(plan.output()) if a.name() == time), None)
+    wanted = next((a for a in items(plan.output()) if a.name() == time), None)
     if not plan.deterministic():
         return Unknown("the plan is not deterministic")
-    node = plan
-    while node.getClass().getSimpleName() in _TRANSPARENT:
-        node = node.children().head()
+    node = _source(plan)
     kind = node.getClass().getSimpleName()
     if kind != "LogicalRelation":
         return Unknown(
@@ -50,45 +48,64 @@ def scan_of(df: DataFrame, time: str) -> Scan | Unknown:
         or str(relation.fileFormat()).lower() != "parquet"
     ):
         return Unknown("the input is not plain Parquet files")
-    source = next((a for a in _items(node.output()) if wanted and a.exprId().equals(wanted.exprId())), None)
+    source = next((a for a in items(node.output()) if wanted and a.exprId().equals(wanted.exprId())), None)
     if source is None:
         return Unknown(f"the time column {time} is computed, so statistics of the files say nothing of it")
-    hive = tuple(field.name() for field in _items(relation.partitionSchema()))
+    hive = tuple(field.name() for field in items(relation.partitionSchema()))
     return Scan(source.name(), hive, _max_split_bytes(df, relation.sizeInBytes()))
+
+
+def is_plain_scan(plan: Any) -> bool:
+    """Is this plan files that are filtered and projected, and nothing else?"""
+    return bool(plan.deterministic()) and _source(plan).getClass().getSimpleName() == "LogicalRelation"
+
+
+def _source(plan: Any) -> Any:
+    """What filters and projections are of."""
+    while plan.getClass().getSimpleName() in _TRANSPARENT:
+        plan = plan.children().head()
+    return plan
 
 
 def hive_columns(df: DataFrame) -> tuple[str, ...] | None:
     """The columns of files just read that are folders; None where the session does not tell."""
-    jdf = _classic(df)
-    if jdf is None:
+    plan = analyzed(df)
+    if plan is None:
         return None
-    plan = jdf.queryExecution().analyzed()
+    plan = _source(plan)
     if plan.getClass().getSimpleName() != "LogicalRelation":
         return None
-    return tuple(field.name() for field in _items(plan.relation().partitionSchema()))
+    return tuple(field.name() for field in items(plan.relation().partitionSchema()))
 
 
 def calls_python(df: DataFrame) -> bool:
     """Does Spark hand rows to Python functions before they reach the end of the plan?"""
-    plan = _optimized(df)
+    plan = optimized(df)
     return plan is not None and any(kind.endswith("EvalPython") for kind in _kinds(plan))
 
 
 def _kinds(plan: Any) -> list[str]:
-    children = [kind for child in _items(plan.children()) for kind in _kinds(child)]
+    children = [kind for child in items(plan.children()) for kind in _kinds(child)]
     return [plan.getClass().getSimpleName(), *children]
 
 
 def size_in_bytes(df: DataFrame) -> int | None:
     """Spark's own estimate of a DataFrame's size."""
-    plan = _optimized(df)
+    plan = optimized(df)
     if plan is None:
         return None
     size = int(str(plan.stats().sizeInBytes()))
     return size if size < _UNKNOWN_SIZE else None
 
 
-def _optimized(df: DataFrame) -> Any:
+def analyzed(df: DataFrame) -> Any:
+    """The plan as it was written, with names resolved; None on Connect."""
+    jdf = _classic(df)
+    return None if jdf is None else jdf.queryExecution().analyzed()
+
+
+def optimized(df: DataFrame) -> Any:
+    """The plan as Spark will run it; None on Connect."""
     jdf = _classic(df)
     return None if jdf is None else jdf.queryExecution().optimizedPlan()
 
@@ -98,7 +115,7 @@ def _classic(df: DataFrame) -> Any:
     return getattr(df, "_jdf", None) if type(df).__module__.startswith("pyspark.sql.classic") else None
 
 
-def _items(sequence: Any) -> list[Any]:
+def items(sequence: Any) -> list[Any]:
     """A Scala sequence as a list."""
     return [sequence.apply(i) for i in range(sequence.size())]
 

@@ -28,6 +28,7 @@ from situ.spark.select import output
 from situ.spark.select.project import column_named, project, schema_of
 from situ.spark.session.settings import settings_of
 from situ.spark.session.ship import shipped
+from situ.spark.session.tuned import PROVIDER, ROCKSDB, say_what_measuring_costs
 from situ.spark.session.types import ddl
 from situ.spark.stream.metrics import COUNTS, metrics_name
 from situ.spark.stream.ship import shipped_processor
@@ -48,8 +49,6 @@ ELSEWHERE = (
     "(spark.sql.ansi.enabled, spark.sql.session.timeZone)"
 )
 DEFAULT_BUCKETS = 64
-ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 
 
 def run(df: DataFrame, question: Question, passed: dict[str, Any]) -> DataFrame:
@@ -79,6 +78,7 @@ class Job:
         options = read_options(passed, OPTIONS, "a streaming DataFrame", ELSEWHERE)
         question.check_options(passed)
         _check_state_store(df.sparkSession)
+        say_what_measuring_costs(df.sparkSession)
         asked = question.bind(schema_of(df), options)
         needs = asked.needs
         times = StreamTimes.of(df, needs, options, metrics_name(question.name, "times"))
@@ -185,7 +185,7 @@ def _check_state_store(session: SparkSession) -> None:
     if found != ROCKSDB.rpartition(".")[2]:
         raise OptionError(
             f"streams keep their state in RocksDB, but this session's state store is {found}",
-            hint=f'before calling situ, run: spark.conf.set("{PROVIDER}", "{ROCKSDB}")',
+            hint=f'before calling situ, run situ.tune(spark), or spark.conf.set("{PROVIDER}", "{ROCKSDB}")',
         )
 
 
