@@ -69,10 +69,13 @@ def main(where: str) -> None:
         for i in range(3):
             pq.write_table(table.slice(i * 200, 200), Path(folder) / f"{i}.parquet")
         df = spark.read.parquet(folder)
-        for strategy in ("auto", "shuffle", "map-side"):
+        assert "Strategy direct: tasks read the 3 Parquet files" in str(situ.explain(df, query))
+        for strategy in ("auto", "shuffle", "map-side", "direct"):
             assert rows(situ.match(df, query, strategy=strategy, match_id=True).toArrow()) == expected, (
                 strategy
             )
+        situ.tune(spark)
+        assert rows(situ.match(df.select("*"), query, match_id=True).toArrow()) == expected
         assert rows(situ.match_parquet(spark, folder, query, match_id=True).toArrow()) == expected
         assert rows(situ.situations(df, query).toArrow()) == rows(situ.situations(table, query))
         unpartitioned = situ.query(
@@ -87,7 +90,7 @@ def main(where: str) -> None:
             raise AssertionError(f"{wrong} was not refused at the call")
         if where in ("local", "connect"):
             check_another_python_is_refused(spark, df, query, Path(folder))
-        print(situ.explain(df, query))
+        print(situ.explain(df.withColumn("z", df.x * 2), query))
     print(f"smoke passed on {spark.version}")
     spark.stop()
 

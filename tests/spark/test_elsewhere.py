@@ -39,6 +39,7 @@ def test_connect() -> None:
     output = run_smoke("connect")
     assert "smoke passed" in output
     assert "a Connect session does not show the plan" in output
+    assert "Not direct" in output
 
 
 @pytest.fixture(scope="module")
