@@ -18,6 +18,8 @@ PAGE = ROOT / "docs" / "benchmarks" / "spark-batch.md"
 TARGETS = (
     ("map-side", "floor", 1.6),
     ("direct", "floor", 0.8),
+    ("direct", "map-side", 1 / 1.6),
+    ("auto", "direct", 1.2),
     ("shuffle", "floor", 3.5),
     ("shuffle", "repartition, sort, count", 1.0),
     ("map-side, FINAL", "Spark SQL", 1 / 4),
@@ -34,6 +36,10 @@ WHAT = {
     "floor": "floor: scan and projection, rows counted in `mapInArrow`",
     "map-side": "situ, `map-side`",
     "direct": "situ, `direct` (`match_parquet`)",
+    "auto": "situ, `situ.match(spark.read.parquet(...))`, which takes `direct` by itself",
+    "floor, measured": "floor, with Spark's default of `spark.sql.execution.arrow.maxBytesPerBatch`",
+    "map-side, measured": "situ, `map-side`, with that default",
+    "shuffle, measured": "situ, `shuffle`, with that default",
     "shuffle": "situ, `shuffle`",
     "repartition, sort, count": "Spark repartitions and sorts, rows counted in `mapInArrow`, no matching",
     "map-side, durations": "situ, `map-side`, with duration constraints",
@@ -49,14 +55,15 @@ WHAT = {
 def page(results: dict[str, Any], of_several: dict[str, Any] | None = None) -> str:
     """The page as text; `of_several` are the results of several queries in one pass, if there are any."""
     ways, machine = results["ways"], results["machine"]
-    counted = ("floor", "repartition, sort, count")
+    counted = ("floor", "floor, measured", "repartition, sort, count")
     lines = [
         "# Spark, batch",
         "",
         f"{results['events']:,} events of {results['cars']:,} cars in 16 Parquet files in time order, "
         f"{results['situations']:,} situations. The query looks for aggressive drivers (dissertation 5.7.2): "
         "strong acceleration, then speed above the 99th percentile, then strong braking, with the average "
-        "speed. Each way ran in one session with the floor it is divided by, best of the runs.",
+        "speed. Each way ran in one session with the floor it is divided by, best of the runs. The session is "
+        "one that [`situ.tune`](../how-to/tune.md) has seen, but for the ways that say otherwise.",
         "",
         "| way | seconds | of the floor | matches |",
         "|---|---:|---:|---:|",

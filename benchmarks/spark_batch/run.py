@@ -28,9 +28,11 @@ import situ
 from benchmarks.machine import ROOT, facts
 from benchmarks.spark_batch import data
 from benchmarks.spark_batch.queries import SQL, situ_text
+from situ.spark.session.tuned import ARROW_BYTES
 
 RESULTS = ROOT / "benchmarks" / "results" / "spark-batch.json"
 WORKER = re.compile(rb"-m\0(py|situ\.)spark\.daemon\0")  # the JVM's own command names the module too
+DEFAULT_BYTES = "268435456"
 ENOUGH_SECONDS = 180  # a way is not repeated once its runs took so long
 Asked = situ.Query | dict[str, situ.Query]
 
@@ -81,6 +83,18 @@ class Bench:
         events = self.projected().repartition("_c0").sortWithinPartitions("_c0", "_c1")
         return sum(row.n for row in events.mapInArrow(count_rows, "n bigint").collect())
 
+    def measuring(self, way: Callable[[], int]) -> Callable[[], int]:
+        """The way with Spark's default limit of bytes, at which it measures a batch after every row."""
+
+        def run() -> int:
+            self.spark.conf.set(ARROW_BYTES, DEFAULT_BYTES)
+            try:
+                return way()
+            finally:
+                situ.tune(self.spark)
+
+        return run
+
     def match(self, query: Asked, strategy: str) -> int:
         return int(situ.match(self.cars, query, strategy=strategy).count())
 
@@ -115,12 +129,22 @@ class Bench:
         return int(situ.match(events, self.skewed_query, strategy=strategy).count())
 
     def ways(self) -> dict[str, Callable[[], int]]:
+        def map_side() -> int:
+            return self.match(self.query, "map-side")
+
+        def shuffle() -> int:
+            return self.match(self.query, "shuffle")
+
         return {
             "floor": self.floor,
-            "map-side": lambda: self.match(self.query, "map-side"),
+            "map-side": map_side,
             "direct": lambda: self.direct(self.query),
-            "shuffle": lambda: self.match(self.query, "shuffle"),
+            "auto": lambda: self.match(self.query, "auto"),
+            "shuffle": shuffle,
             "repartition, sort, count": self.sorted_by_spark,
+            "floor, measured": self.measuring(self.floor),
+            "map-side, measured": self.measuring(map_side),
+            "shuffle, measured": self.measuring(shuffle),
             "map-side, durations": lambda: self.match(self.lasting, "map-side"),
             "direct, durations": lambda: self.direct(self.lasting),
             "map-side, FINAL": lambda: self.match(self.final, "map-side"),

@@ -27,7 +27,7 @@ from benchmarks.machine import facts
 from benchmarks.spark_stream import per_key
 from benchmarks.spark_stream.data import QUERY, SCHEMA, Cars
 from situ.cli.session import local_spark
-from situ.spark.stream.job import PROVIDER, ROCKSDB
+from situ.spark.session.tuned import ARROW_BYTES, PROVIDER, ROCKSDB
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "spark-stream.json"
@@ -113,6 +113,12 @@ def throughput(spark: SparkSession, folder: Path, scale: int) -> dict[str, Any]:
     text = QUERY.replace("PARTITION BY car_id ", "").replace("ORDER BY ts", "ORDER BY ts, car_id")
     reports = run(spark, own, lambda rows: situ.match(rows, situ.query(text)))
     found["unpartitioned"] = {"events_per_second": round(rate(reports))}
+    spark.conf.set(ARROW_BYTES, "268435456")
+    try:
+        reports = run(spark, own, matches)
+    finally:
+        situ.tune(spark)
+    found["1,000, batches measured by Spark's default"] = {"events_per_second": round(rate(reports))}
     return found
 
 

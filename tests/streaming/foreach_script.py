@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 import situ
 from situ.cli.session import local_spark
-from situ.spark.stream.job import PROVIDER, ROCKSDB
+from situ.spark.session.tuned import PROVIDER, ROCKSDB
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
