@@ -62,8 +62,8 @@ def page(results: dict[str, Any], of_several: dict[str, Any] | None = None) -> s
         f"{results['events']:,} events of {results['cars']:,} cars in 16 Parquet files in time order, "
         f"{results['situations']:,} situations. The query looks for aggressive drivers (dissertation 5.7.2): "
         "strong acceleration, then speed above the 99th percentile, then strong braking, with the average "
-        "speed. Each way ran in one session with the floor it is divided by, best of the runs. The session is "
-        "one that [`situ.tune`](../how-to/tune.md) has seen, but for the ways that say otherwise.",
+        "speed. Each way ran in one session with the floor it is divided by, best of the runs. The session "
+        "is one that [`situ.tune`](../how-to/tune.md) has seen, but for the ways that say otherwise.",
         "",
         "| way | seconds | of the floor | matches |",
         "|---|---:|---:|---:|",
