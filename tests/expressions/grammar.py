@@ -23,6 +23,12 @@ number_literals: Text = st.sampled_from([
     "1e0", "-1e0", "2.5e-1", "1e18", "1.0D", "0D", "3L", "2S", "5Y", "1.5F", "CAST('NaN' AS DOUBLE)",
     "CAST('Infinity' AS DOUBLE)", "CAST(3 AS DECIMAL(20,5))", "1.5BD", "NULL",
 ])  # fmt: skip
+# What Java and RE2 read alike, and some of what is refused.
+regexes: Text = st.sampled_from([
+    "'a'", "''", "'^a'", "'a$'", "'^$'", "'.'", "'^.$'", "'a.b'", "'[^a]'", "'(?i)A'", "'(?i)[^a]b?$'",
+    "'(?s)z.'", "'z$'", "r'\\d+$'", "r'\\w'", "r'^\\W'", "r'\\s$'", "'a|b$'", "'^(a|ä)+$'", "'😀|%'",
+    "'^(?:a|b){2,3}?$'", "'[a-z]{2}'", "r'[\\[\\]\\\\]'", "r'\\ba'", "'a++'", "r'(a)\\1'", "'(?=a)'", "'a$b'",
+])  # fmt: skip
 string_literals: Text = st.sampled_from(["''", "'a'", "'ab'", "'ä'", "'10'", "'z\\n'", "NULL"])
 patterns: Text = st.sampled_from(
     ["'%'", "''", "'a%'", "'%b'", "'_'", "'%\\\\%%'", "'a\\\\_b'", "'%ä%'", "'__%'", "'.*'", "'(a'", "'a%b%'"]
@@ -59,6 +65,29 @@ def _many(template: str, part: Text, least: int = 2) -> Text:
     return st.lists(part, min_size=least, max_size=4).map(lambda parts: template.format(", ".join(parts)))
 
 
+text_leaves: Text = st.one_of(st.sampled_from(["s", "r"]), st.sampled_from(["i64", "b"]), string_literals)
+positions: Text = st.sampled_from(
+    ["0", "1", "2", "3", "-1", "-2", "-5", "2147483647", "-2147483648", "1L", "NULL"]
+)
+
+
+def _text_steps(texts: Text) -> Text:
+    trims = st.sampled_from(["", "BOTH ", "LEADING ", "TRAILING "])
+    return st.one_of(
+        _of("{}({})", st.sampled_from(["UPPER", "LOWER", "TRIM", "LTRIM", "RTRIM", "BTRIM"]), texts),
+        _of("TRIM({}{} FROM {})", trims, string_literals, texts),
+        _of("BTRIM({}, {})", texts, string_literals),
+        _of("LTRIM({}, {})", string_literals, texts),
+        _many("CONCAT({})", texts, 1),
+        _of("({} || {})", texts, texts),
+        _many("CONCAT_WS({})", texts, 1),
+        _of("SUBSTRING({}, {}, {})", texts, positions, positions),
+        _of("SUBSTR({} FROM {})", texts, positions),
+        _of("{}({}, {})", st.sampled_from(["LEFT", "RIGHT"]), texts, positions),
+        _of("REPLACE({}, {}, {})", texts, string_literals, string_literals),
+    )
+
+
 def _number_steps(numbers: Text) -> Text:
     conditions = boolean_leaves(numbers)
     return st.one_of(
@@ -76,6 +105,13 @@ def _number_steps(numbers: Text) -> Text:
         _many("LEAST({})", numbers),
         _many("GREATEST({})", numbers),
         _many("COALESCE({})", numbers),
+        _of(
+            "{}({})",
+            st.sampled_from(["SQRT", "CBRT", "EXP", "EXPM1", "LN", "LOG", "LOG10", "LOG2", "LOG1P", "SIGN"]),
+            numbers,
+        ),
+        _of("{}({}, {})", st.sampled_from(["POW", "LOG", "PMOD", "MOD"]), numbers, numbers),
+        _of("LENGTH({})", text_leaves),
         _of("NULLIF({}, {})", numbers, numbers),
         _of("IF({}, {}, {})", conditions, numbers, numbers),
         _of("CASE WHEN {} THEN {} WHEN {} THEN {} END", conditions, numbers, conditions, numbers),
@@ -105,6 +141,8 @@ strings: Text = st.recursive(
         _of("CASE WHEN b THEN {} ELSE {} END", texts, texts),
         _of("NULLIF({}, {})", texts, texts),
         st.sampled_from(["i64", "i8", "b"]).map("CAST({} AS STRING)".format),
+        _text_steps(texts),
+        _text_steps(texts),
     ),
     max_leaves=3,
 )
@@ -153,6 +191,14 @@ booleans: Text = st.recursive(
         _of("({} IN ({}))", strings, _many("{}", strings, 1)),
         _of("({} LIKE {})", strings, patterns),
         _of("({} NOT LIKE {} ESCAPE '/')", strings, st.sampled_from(["'a/%%'", "'a/_b'", "'//'", "'%'"])),
+        _of("({} {} {})", strings, st.sampled_from(["RLIKE", "NOT RLIKE", "REGEXP"]), regexes),
+        _of("({} {} {})", strings, st.sampled_from(["ILIKE", "NOT ILIKE"]), patterns),
+        _of(
+            "{}({}, {})",
+            st.sampled_from(["STARTSWITH", "ENDSWITH", "CONTAINS", "REGEXP_LIKE"]),
+            strings,
+            string_literals,
+        ),
         _of("({} IS NOT NULL)", numbers),
     ),
     _boolean_steps,

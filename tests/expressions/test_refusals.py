@@ -11,12 +11,53 @@ from situ.errors import OptionError, UnsupportedExpressionError
 SCHEMA = pa.schema([*((name, type_) for name, (type_, _) in POOLS.items()), ("raw", pa.binary())])
 
 REFUSED = [
-    ("sqrt(f64)", "the function SQRT"),
+    ("sin(f64)", "the function SIN"),
     ("my_udf(i32)", "the function MY_UDF"),
-    ("s || r", "DPipe in 's || r'"),
+    ("s || i32 + 1", "a sum behind \\|\\| without parentheses"),
+    ("s || f64", "CAST from double to string"),
+    ("upper(ts)", "CAST from timestamp to string"),
+    ("length(raw)", "CAST from binary to string"),
+    ("concat('a' 'b')", "string literals in a row"),
+    ("starts_with(s, 'a')", "the function STARTS_WITH"),
+    ("startswith(s, r)", "STARTSWITH of a text that is not a literal"),
+    ("trim(r FROM s)", "TRIM of characters that is not a literal"),
+    ("replace(s, r, 'a')", "REPLACE of a text that is not a literal"),
+    ("substring(s, i32)", "SUBSTRING from a position that is not a literal"),
+    ("substring(s, 1.5)", "SUBSTRING from a position of type decimal\\(2,1\\)"),
+    ("upper('\ua7dc')", "U\\+A7DC, whose case depends on the version of Unicode"),
+    ("upper('ƛ')", "U\\+019B, whose case depends on the version of Unicode"),
+    ("sqrt(b)", "SQRT of boolean"),
+    ("sqrt(s)", "CAST from string to double"),
+    ("pmod(d5, 2)", "pmod of decimals"),
+    ("iif(b, 1, 2)", "the function IIF"),
+    ("try_mod(i32, 2)", "TRY_MOD|the function"),
     ("i32 & 1", "BitwiseAnd"),
-    ("s RLIKE 'a'", "RegexpLike|REGEXP"),
-    ("s ILIKE 'a'", "ILike|ILIKE"),
+    ("s RLIKE r", "RLIKE with a pattern that is not a literal"),
+    ("s RLIKE 'a' = b", "a predicate as operand without parentheses"),
+    ("regexp_like(s, 'a', 'i')", "flag"),
+    ("s RLIKE r'(a)\\1'", "a back-reference"),
+    ("s RLIKE r'(?<x>a)\\k<x>'", "a back-reference"),
+    ("s RLIKE 'a*+'", "a possessive quantifier"),
+    ("s RLIKE 'a(?=b)'", "look-around or an atomic group"),
+    ("s RLIKE '(?<!b)a'", "look-around or an atomic group"),
+    ("s RLIKE '(?>a)'", "look-around or an atomic group"),
+    ("s RLIKE '(?m)^a'", "the flag m"),
+    ("s RLIKE '(?iu)ä'", "the flag u"),
+    ("s RLIKE 'a$b'", "a \\$ before the end"),
+    ("s RLIKE '(a$)?'", "\\? behind an anchor"),
+    ("s RLIKE '[a[b]]'", "\\[ in a bracketed set"),
+    ("s RLIKE '[a-z&&[^b]]'", "& in a bracketed set"),
+    ("s RLIKE r'[\\w-z]'", "a - in the middle of a bracketed set"),
+    ("s RLIKE '[z-a]'", "a range whose end comes first"),
+    ("s RLIKE r'\\p{L}'", "which has \\\\p"),
+    ("s RLIKE r'\\Bb'", "which has \\\\B"),
+    ("s RLIKE r'\\Qa\\E'", "which has \\\\Q"),
+    ("s RLIKE '(a'", "a \\( without its \\)"),
+    ("s RLIKE 'a)'", "a \\) without its \\("),
+    ("s RLIKE '[a'", "no end"),
+    ("s RLIKE '*a'", "a \\* with nothing to repeat"),
+    ("s RLIKE 'a{,2}'", "a { that begins no count"),
+    ("s RLIKE 'a{2000}'", "more repetition than can be counted"),
     ("s LIKE r", "LIKE with a pattern that is not a literal"),
     ("s LIKE 'a\\\\b'", "escapes neither"),
     ("s LIKE ANY ('a', 'b')", "Any"),
@@ -72,6 +113,21 @@ def test_columns_are_not_moved_between_time_zones(sql: str) -> None:
     assert compiled(sql, SCHEMA, time_zone="UTC") is not None
     with pytest.raises(UnsupportedExpressionError, match="Europe/Berlin"):
         compiled(sql, SCHEMA, time_zone="Europe/Berlin")
+
+
+def test_characters_whose_case_is_not_settled_are_refused_when_they_occur() -> None:
+    table = pa.table({"s": ["é", None, "ƛ", "\U0001fae8 \U00032000"], "ok": [True, True, False, True]})
+    assert evaluate("CASE WHEN ok THEN upper(s) END", table) == ["É", None, None, "\U0001fae8 \U00032000"]
+    assert evaluate("ok AND s ILIKE 'É'", table) == [True, None, False, False]
+    with pytest.raises(UnsupportedExpressionError, match=r"UPPER of a text with U\+019B"):
+        evaluate("upper(s)", table)
+
+
+def test_word_bounds_are_refused_on_texts_beyond_ascii() -> None:
+    table = pa.table({"s": ["an a", None, "ä"], "ok": [True, True, False]})
+    assert evaluate(r"ok AND s RLIKE r'\ba\b'", table) == [True, None, False]
+    with pytest.raises(UnsupportedExpressionError, match=r"'ä', where .* depends on the version of Java"):
+        evaluate(r"s RLIKE r'\ba\b'", table)
 
 
 def test_an_unknown_time_zone_is_an_option_error() -> None:

@@ -101,6 +101,22 @@ def remainder(left: Node, right: Node, *, ansi: bool) -> Node:
     return division("%", left.type, left, right, kernel, ansi=ansi)
 
 
+def positive_remainder(left: Node, right: Node, *, ansi: bool) -> Node:
+    """PMOD(left, right): the remainder, plus the right side where negative; both of one type."""
+    exact = t.is_integral(left.type)
+    dtype = t.dtype_of(left.type)
+    # Java adds bytes and shorts as ints; the sum of two ints or longs wraps.
+    wide: Any = np.promote_types(dtype, np.int32) if exact else dtype
+
+    def kernel(a: Values, b: Values, valid: Mask | None) -> Vector:
+        a, b = np.asarray(a, wide), np.asarray(b, wide)
+        divisor = np.where(b == 0, wide.type(1), b) if exact else b
+        rest = np.fmod(a, divisor)
+        return np.where(rest < 0, np.fmod(rest + divisor, divisor), rest).astype(dtype), valid
+
+    return division("pmod", left.type, left, right, kernel, ansi=ansi)
+
+
 def division(
     op: str,
     type_: pa.DataType,

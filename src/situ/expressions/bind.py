@@ -11,7 +11,7 @@ import pyarrow as pa
 import sqlglot.expressions as exp
 
 from situ.errors import DataError, UnsupportedExpressionError
-from situ.expressions import arithmetic, conditional, literals, logic, rounding
+from situ.expressions import arithmetic, casing, conditional, literals, logic, maths, rounding, text
 from situ.expressions import types as t
 from situ.expressions.comparison import compare, null_safe_equal
 from situ.expressions.membership import member
@@ -56,6 +56,10 @@ class Binder:
         self._in_branch = False
         self.columns: list[int] = []
         self.eager: list[Run] = []
+
+    @property
+    def rules(self) -> Rules:
+        return self._rules
 
     def bind(self, tree: exp.Expression) -> Node:
         if type(tree) in _COMPARISONS:
@@ -206,12 +210,15 @@ class Binder:
         child, pattern = untyped_as(child, t.STRING), untyped_as(pattern, t.STRING)
         if child.type != t.STRING or pattern.type != t.STRING:
             raise UnsupportedExpressionError(f"{t.name_of(child.type)} LIKE {t.name_of(pattern.type)}")
+        if isinstance(tree, exp.ILike):  # Spark's ILIKE is LIKE of both in lower case
+            child, pattern = casing.lower(child), casing.lower(pattern)
         node = like(child, pattern, escape)
         return logic.negation(node) if tree.args.get("negate") else node
 
     def _escape(self, tree: exp.Expression) -> Node:
         character = tree.expression
-        if not isinstance(tree.this, exp.Like) or not character.is_string or len(character.this) != 1:
+        is_like = isinstance(tree.this, exp.Like | exp.ILike)
+        if not is_like or not character.is_string or len(character.this) != 1:
             raise UnsupportedExpressionError(tree.sql(dialect="spark"))
         refuse_unknown(tree.this, ("this", "expression", "negate"))
         return self._like(tree.this, character.this)
@@ -280,6 +287,9 @@ class Binder:
 
     def _anonymous(self, tree: exp.Expression) -> Node:
         name = str(tree.this).lower()
+        build, counts = _FUNCTIONS.get(name, (None, ()))
+        if build is not None and len(tree.expressions) in counts:
+            return build(self, tree.expressions)
         if name not in ("isnull", "isnotnull") or len(tree.expressions) != 1:
             raise UnsupportedExpressionError(described(tree))
         null = logic.is_null(self.bind(tree.expressions[0]))
@@ -316,6 +326,7 @@ _HANDLERS: Final[dict[type[exp.Expression], _Handler]] = {
     exp.Between: (Binder._between, ("this", "low", "high")),
     exp.In: (Binder._in, _LIST),
     exp.Like: (Binder._like, (*_BOTH, "negate")),
+    exp.ILike: (Binder._like, (*_BOTH, "negate")),
     exp.Escape: (Binder._escape, _BOTH),
     exp.Case: (Binder._case, ("this", "ifs", "default")),
     exp.If: (Binder._if, ("this", "true", "false")),
@@ -330,4 +341,9 @@ _HANDLERS: Final[dict[type[exp.Expression], _Handler]] = {
     exp.Cast: (Binder._to, ("this", "to")),
     exp.TryCast: (Binder._to, ("this", "to")),
     exp.Anonymous: (Binder._anonymous, _LIST),
+    **text.HANDLERS,
+    **maths.HANDLERS,
 }
+
+# Functions sqlglot has no class for.
+_FUNCTIONS: Final = text.FUNCTIONS | maths.FUNCTIONS

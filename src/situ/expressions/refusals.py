@@ -10,7 +10,9 @@ from situ.errors import UnsupportedExpressionError
 from situ.expressions import types as t
 from situ.expressions.sql_types import target_type
 
-_PREDICATES: Final = (exp.Is, exp.In, exp.Between, exp.Like, exp.Escape, exp.Not, exp.And, exp.Or)
+_PREDICATES: Final = (
+    exp.Is, exp.In, exp.Between, exp.Like, exp.ILike, exp.RegexpLike, exp.Escape, exp.Not, exp.And, exp.Or
+)  # fmt: skip
 _COMPARISONS: Final = (
     exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ
 )  # fmt: skip

@@ -81,6 +81,8 @@ class Rules:
         left, right = self._both_as(wider_number(left.type, right.type, ansi=ansi), left, right)
         if op == "%":
             return arithmetic.remainder(left, right, ansi=ansi)
+        if op == "pmod":
+            return arithmetic.positive_remainder(left, right, ansi=ansi)
         return arithmetic.add_subtract_multiply(op, left, right, ansi=ansi)
 
     def _decimal_arithmetic(self, op: str, left: Node, right: Node) -> Node:
@@ -95,7 +97,7 @@ class Rules:
             return decimal_arithmetic.divide(left, right, ansi=ansi)
         if op == "%":
             return decimal_arithmetic.remainder(left, right, ansi=ansi)
-        raise UnsupportedExpressionError("div of decimals")
+        raise UnsupportedExpressionError(f"{op} of decimals")
 
     def _time_arithmetic(self, op: str, left: Node, right: Node) -> Node | None:
         if left.type == t.INTERVAL and t.is_timestamp(right.type) and op == "+":

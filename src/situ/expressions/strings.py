@@ -53,12 +53,13 @@ def _matcher(parts: list[str]) -> Callable[[Values], Values]:
     shape = "".join(part[0] for part in parts)
     if shape in _PLAIN_SEARCHES:
         text = next(part[1:] for part in parts if part[0] == "=")
-        return _call(_PLAIN_SEARCHES[shape], text)
+        return searching(_PLAIN_SEARCHES[shape], text)
     expressions = {"%": ".*", "_": "."}
     regex = "".join(expressions.get(part) or re.escape(part[1:]) for part in parts)
-    return _call("match_substring_regex", rf"(?s)\A(?:{regex})\z")
+    return searching("match_substring_regex", rf"(?s)\A(?:{regex})\z")
 
 
-def _call(name: str, pattern: str) -> Callable[[Values], Values]:
+def searching(name: str, pattern: str) -> Callable[[Values], Values]:
+    """Arrow's search of that name for the pattern."""
     function, options = pc.get_function(name), pc.MatchSubstringOptions(pattern)
     return lambda values: read_boolean(function.call([values], options))[0]

@@ -39,7 +39,15 @@ class TooDeep(Exception):
     """The expression is nested deeper than we follow."""
 
 
+# Functions sqlglot takes for others: to Spark log10(x) is not log(10, x), and starts_with is nothing.
+_READ_AS_WRITTEN = frozenset({"LOG10", "LOG2", "STARTS_WITH", "ENDS_WITH", "IIF", "TS_OR_DS_TO_DATE_STR"})
+
+
 class _Parser(SparkParser):
+    FUNCTIONS = {  # noqa: RUF012 - as sqlglot declares it
+        name: build for name, build in SparkParser.FUNCTIONS.items() if name not in _READ_AS_WRITTEN
+    }
+
     def _parse_types(self, check_func: bool = False, *args: Any, **kwargs: Any) -> exp.Expr | None:
         # In an expression `date(x)` or `struct(x)` is a call, never a type. Asking first whether it is
         # a type parses the arguments twice per level: time exponential in the nesting.

@@ -1,0 +1,1 @@
+"""Numba kernels of expressions: the functions of fdlibm, to the last bit."""
