@@ -276,6 +276,7 @@ TYPES: list[tuple[str, pa.DataType]] = [
     ("FLOOR(x)", pa.int64()),
     ("COALESCE(i, 1.5)", pa.decimal128(11, 1)),
     ("ts - ts", pa.duration("us")),
+    ("ROUND(-128, 0) / 8.0", pa.decimal128(17, 6)),
     ("length(s)", pa.int32()),
     ("concat(i, i)", pa.string()),
     ("upper(NULL)", pa.string()),

@@ -9,6 +9,7 @@ of larger doubles differ between Java versions, so there they are refused.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
@@ -101,7 +102,7 @@ def round_half_up(child: Node, digits: int, *, ansi: bool) -> Node:
     if type_ == t.FLOAT:
         return _round_float(child, digits)
     if child.is_null or (t.is_integral(type_) and digits >= 0):
-        return child
+        return replace(child, literal=False)  # to Spark the result of a function is no literal
     if type_ == t.DOUBLE:
         return _round_double(child, digits)
     return _round_integer(child, 10**-digits, ansi=ansi)

@@ -8,7 +8,7 @@ Each sum and product stands in fdlibm's order: another order gives other last bi
 
 import numpy as np
 
-from situ.compiled.jit import inlined, kernel
+from situ.compiled.jit import kernel
 from situ.expressions.kernels.bits import (
     FRACTION,
     INFINITE,
@@ -145,7 +145,7 @@ def expm1(x):
     return times_power((x - (e + 2.0**-k)) + 1.0, k)
 
 
-@inlined
+@kernel
 def _integer_kind(y):
     """1: an odd integer, 2: an even one, 0: no integer."""
     if abs(y) >= 2.0**53:
