@@ -38,6 +38,7 @@ _CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _COUNT: Final = re.compile(r"\{([0-9]{1,4})(,([0-9]{1,4})?)?\}")
 _FLAGS: Final = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _NAME: Final = re.compile(r"\(\?<([a-zA-Z][a-zA-Z0-9]*)>")
+_DEEPEST: Final = 50
 _END: Final = "$"  # stands for itself in what is translated, where nothing else is a dollar sign
 
 
@@ -91,6 +92,7 @@ class _Translation:
         self._at = 0
         self._ignore_case = False
         self._dot_all = False
+        self._depth = 0
         self._names: set[str] = set()
         self._has_word_bounds = False
 
@@ -105,7 +107,8 @@ class _Translation:
             self._has_word_bounds,
         )
         try:
-            pc.match_substring_regex(pa.array([""]), pattern=translated.plain)
+            for expression in (translated.plain, translated.after_crlf):
+                pc.match_substring_regex(pa.array([""]), pattern=expression)
         except pa.ArrowInvalid:  # RE2 has limits on what an expression may grow to
             self._refuse("more repetition than can be counted")
         return translated
@@ -125,13 +128,11 @@ class _Translation:
     # Each gives the expression for RE2, and whether it may end with a `$`.
 
     def _alternatives(self) -> tuple[str, bool]:
-        flags = self._ignore_case, self._dot_all
         regex, has_end = self._sequence()
         while self._peek() == "|":
             self._at += 1
             more, more_end = self._sequence()
             regex, has_end = f"{regex}|{more}", has_end or more_end
-        self._ignore_case, self._dot_all = flags  # flags set in a group end with it
         return regex, has_end
 
     def _sequence(self) -> tuple[str, bool]:
@@ -190,10 +191,14 @@ class _Translation:
         return self._inside("", "")
 
     def _inside(self, on: str, off: str) -> tuple[str, bool, bool]:
+        if self._depth == _DEEPEST:
+            self._refuse(f"more than {_DEEPEST} groups in one another")
         before = self._ignore_case, self._dot_all
         self._set_flags(on, off)
+        self._depth += 1
         regex, has_end = self._alternatives()
-        self._ignore_case, self._dot_all = before
+        self._depth -= 1
+        self._ignore_case, self._dot_all = before  # flags set in a group end with it
         if self._peek() != ")":
             self._refuse("a ( without its )")
         self._at += 1
