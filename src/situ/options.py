@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from situ.errors import OptionError, SituError
-from situ.expressions.literals import zone_of
+from situ.expressions.zones import zone_of
 from situ.language.text.durations import parse_duration
 from situ.language.text.types import Column
 

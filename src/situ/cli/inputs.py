@@ -191,7 +191,7 @@ def _read_on_spark(args: argparse.Namespace, kind: str, query: Query) -> Any:
 def _read_in_process(args: argparse.Namespace, kind: str, query: Query) -> Any:
     from situ.cli.common import counted, note
     from situ.cli.local_files import read_files
-    from situ.expressions.literals import zone_of
+    from situ.expressions.zones import zone_of
 
     remote = [name for name in args.inputs if "://" in name]
     if remote:

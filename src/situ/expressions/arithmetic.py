@@ -47,11 +47,11 @@ def add_subtract_multiply(op: str, left: Node, right: Node, *, ansi: bool) -> No
     return null_in_null_out(type_, left, right, checking if checked else kernel, raises=checked)
 
 
-def _sum_overflows(a: Any, b: Any, result: Any) -> Any:
+def sum_overflows(a: Any, b: Any, result: Any) -> Any:
     return ((a ^ result) & (b ^ result)) < 0
 
 
-def _difference_overflows(a: Any, b: Any, result: Any) -> Any:
+def difference_overflows(a: Any, b: Any, result: Any) -> Any:
     return ((a ^ b) & (a ^ result)) < 0
 
 
@@ -67,7 +67,7 @@ def _product_overflows(a: Any, b: Any, result: Any) -> Any:
     return wrapped | ((b == -1) & (a == lowest)) | ((a == -1) & (b == lowest))
 
 
-_OVERFLOWS: Final = {"+": _sum_overflows, "-": _difference_overflows, "*": _product_overflows}
+_OVERFLOWS: Final = {"+": sum_overflows, "-": difference_overflows, "*": _product_overflows}
 
 
 def divide(left: Node, right: Node, *, ansi: bool) -> Node:
@@ -169,7 +169,7 @@ def _signed(op: str, child: Node, compute: Callable[[Values], Values], *, ansi: 
         )
     if child.is_null:
         return constant(child.type, None)
-    checked = ansi and t.is_integral(child.type)
+    checked = ansi and not (t.is_float(child.type) or t.is_decimal(child.type))
     lowest: Any = np.iinfo(t.dtype_of(child.type)).min if checked else None  # type: ignore[type-var]
 
     def kernel(values: Values, valid: Mask | None) -> Vector:

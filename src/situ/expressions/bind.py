@@ -11,8 +11,9 @@ import pyarrow as pa
 import sqlglot.expressions as exp
 
 from situ.errors import DataError, UnsupportedExpressionError
-from situ.expressions import arithmetic, casing, conditional, literals, logic, maths, rounding, text
+from situ.expressions import arithmetic, casing, conditional, dates, literals, logic, maths, rounding, text
 from situ.expressions import types as t
+from situ.expressions.calendar import extract
 from situ.expressions.comparison import compare, null_safe_equal
 from situ.expressions.membership import member
 from situ.expressions.node import Node, Run, constant, untyped_as
@@ -24,6 +25,7 @@ from situ.expressions.refusals import (
     refuse_unknown,
 )
 from situ.expressions.rules import Rules
+from situ.expressions.spans import negated
 from situ.expressions.sql_types import target_type
 from situ.expressions.strings import like
 from situ.expressions.vectors import Frame, Vector
@@ -141,13 +143,13 @@ class Binder:
     def _negate(self, tree: exp.Expression) -> Node:
         if isinstance(tree, exp.Neg) and isinstance(tree.this, exp.Literal) and not tree.this.is_string:
             return literals.number(f"-{tree.this.this}")  # Spark reads the sign as part of the literal
-        return arithmetic.negate(self._number(tree.this, "unary minus"), ansi=self._ansi)
+        node = self.bind(tree.this)
+        if node.type == t.MONTHS or t.is_day_time(node.type):
+            return negated(node)
+        return arithmetic.negate(_as_number(node, "unary minus"), ansi=self._ansi)
 
     def _number(self, tree: exp.Expression, where: str) -> Node:
-        node = self.bind(tree)
-        if not t.is_number(node.type):
-            raise UnsupportedExpressionError(f"{where} of {t.name_of(node.type)}")
-        return node
+        return _as_number(self.bind(tree), where)
 
     # Logic
 
@@ -290,10 +292,29 @@ class Binder:
         build, counts = _FUNCTIONS.get(name, (None, ()))
         if build is not None and len(tree.expressions) in counts:
             return build(self, tree.expressions)
+        if name in dates.FUNCTIONS:
+            return self._dated(name, tree)
         if name not in ("isnull", "isnotnull") or len(tree.expressions) != 1:
             raise UnsupportedExpressionError(described(tree))
         null = logic.is_null(self.bind(tree.expressions[0]))
         return null if name == "isnull" else logic.negation(null)
+
+    def _dated(self, name: str, tree: exp.Expression) -> Node:
+        build, counts = dates.FUNCTIONS[name]
+        if len(tree.expressions) not in counts:
+            raise UnsupportedExpressionError(f"{described(tree)} of {len(tree.expressions)} arguments")
+        # The words of units stay words.
+        arguments = [one.name if isinstance(one, exp.Var) else self.bind(one) for one in tree.expressions]
+        return build(self._rules, *arguments)
+
+    def _extract(self, tree: exp.Expression) -> Node:
+        return extract(self._rules, tree.this.name, self.bind(tree.expression))
+
+
+def _as_number(node: Node, where: str) -> Node:
+    if not t.is_number(node.type):
+        raise UnsupportedExpressionError(f"{where} of {t.name_of(node.type)}")
+    return node
 
 
 def _as_boolean(node: Node, where: str) -> Node:
@@ -340,6 +361,7 @@ _HANDLERS: Final[dict[type[exp.Expression], _Handler]] = {
     exp.Ceil: (Binder._floor, ("this",)),
     exp.Cast: (Binder._to, ("this", "to")),
     exp.TryCast: (Binder._to, ("this", "to")),
+    exp.Extract: (Binder._extract, _BOTH),
     exp.Anonymous: (Binder._anonymous, _LIST),
     **text.HANDLERS,
     **maths.HANDLERS,

@@ -35,6 +35,8 @@ def cast(child: Node, target: pa.DataType, *, ansi: bool, time_zone: str) -> Nod
         return constant(target, None)
     if source == t.STRING:
         return _cast_string(child, target, time_zone)
+    if source == t.DAYS and target == t.INTERVAL:
+        return unary(t.INTERVAL, child, lambda values, valid: (values, valid))
     if t.is_temporal(source) or t.is_temporal(target):
         return cast_temporal(child, target, time_zone)
     if target == t.STRING:

@@ -47,6 +47,8 @@ def common_type(types: list[pa.DataType], *, ansi: bool, where: str) -> pa.DataT
             return wider_number(left, right, ansi=ansi)
         if t.is_temporal(left) and t.is_temporal(right):
             return wider_temporal(left, right)
+        if t.is_day_time(left) and t.is_day_time(right):
+            return t.INTERVAL
         raise UnsupportedExpressionError(f"{where} over {t.name_of(left)} and {t.name_of(right)}")
 
     return reduce(wider, types)

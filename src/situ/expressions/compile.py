@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import sqlglot.expressions as exp
 
+from situ.expressions import types as t
 from situ.expressions.bind import Binder
 from situ.expressions.node import Node, Run
 from situ.expressions.vectors import Frame, Loader, Vector, loader, to_arrow
@@ -36,7 +37,7 @@ class Compiled:
 
     def __init__(self, node: Node, fields: list[pa.Field], eager: Sequence[Run], *, bare: bool) -> None:
         self.columns = tuple(field.name for field in fields)
-        self.type = fields[0].type if bare else node.type
+        self.type = fields[0].type if bare else t.arrow_type(node.type)
         self.is_bare = bare  # nothing but a column
         self.can_fail = node.raises or bool(eager)  # are there values for which it raises
         self._run = _after(eager, node.run) if eager else node.run

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +13,7 @@ import pyarrow as pa
 from situ.errors import OptionError, UnsupportedExpressionError
 from situ.expressions import types as t
 from situ.expressions.node import Node, constant
+from situ.expressions.zones import zone
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -32,12 +32,6 @@ _INSTANT = re.compile(
     r"(?::(?P<second>[0-9]{1,2})(?:\.(?P<fraction>[0-9]{1,6}))?)?"
     r"(?P<zone> ?(?:Z|UTC|[+-][0-9]{2}:[0-9]{2}))?)?"
 )
-_OFFSET = re.compile(r"(?:UTC|GMT)?(?P<sign>[+-])(?P<hours>[0-9]{1,2}):?(?P<minutes>[0-9]{2})")
-_UTC_NAMES: Final = frozenset(
-    {"UTC", "Z", "GMT", "Etc/UTC", "Etc/GMT", "Etc/UCT", "UCT", "Zulu", "+00:00", "UT"}
-)
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 _INTERVAL_UNITS: Final = {
     "MICROSECOND": 1,
     "MILLISECOND": 1_000,
@@ -47,6 +41,7 @@ _INTERVAL_UNITS: Final = {
     "DAY": 86_400_000_000,
     "WEEK": 604_800_000_000,
 }
+_MONTH_UNITS: Final = {"MONTH": 1, "YEAR": 12}
 
 
 _MOST_DIGITS = 1_000
@@ -149,49 +144,46 @@ def _as_instant(text: str, target: pa.DataType, time_zone: str) -> int | None:
     match = _INSTANT.fullmatch(text)
     if match is None or (match["zone"] is not None and target == t.TIMESTAMP_NTZ):
         return None
-    zone: tzinfo = UTC
+    name = "UTC"
     if match["zone"] is not None:
-        zone = zone_of(match["zone"].strip())
+        name = match["zone"].strip()
     elif target == t.TIMESTAMP:
-        zone = zone_of(time_zone)
-    micros = int((match["fraction"] or "").ljust(6, "0"))
-    clock = (int(match["hour"] or 0), int(match["minute"] or 0), int(match["second"] or 0), micros)
-    try:
-        day = _day(match["date"])
-        local = datetime(day.year, day.month, day.day, *clock, tzinfo=zone)
-        return (local - _EPOCH) // _MICROSECOND
-    except (ValueError, OverflowError):
+        name = time_zone
+    hour, minute, second = (int(match[part] or 0) for part in ("hour", "minute", "second"))
+    if hour > 23 or minute > 59 or second > 59:
         return None
-
-
-def is_utc(time_zone: str) -> bool:
-    return time_zone in _UTC_NAMES
-
-
-def zone_of(time_zone: str) -> tzinfo:
-    """The time zone of an option or a literal."""
-    if is_utc(time_zone):
-        return UTC
-    match = _OFFSET.fullmatch(time_zone)
-    if match is not None:
-        offset = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"]))
-        return timezone(-offset if match["sign"] == "-" else offset)
     try:
-        return ZoneInfo(time_zone)
-    except (ZoneInfoNotFoundError, ValueError):
-        raise OptionError(
-            f"time_zone={time_zone!r} is not a time zone",
-            hint="Name one such as 'Europe/Berlin' or '+02:00'.",
-        ) from None
+        days = (_day(match["date"]) - date(1970, 1, 1)).days
+    except ValueError:
+        return None
+    local = days * 86_400 + hour * 3_600 + minute * 60 + second
+    try:
+        instant = int(zone(name).instant(np.array([local], np.int64))[0])
+    except OptionError:
+        if match["zone"] is None:  # the option is wrong, not the text
+            raise
+        return None
+    return instant * 1_000_000 + int((match["fraction"] or "").ljust(6, "0"))
 
 
 def interval(amount: str, unit: str) -> Node:
-    """`INTERVAL 'amount' unit` of a unit of fixed length."""
-    micros = _INTERVAL_UNITS.get(unit.upper().removesuffix("S"))
+    """`INTERVAL 'amount' unit`, typed as Spark types the unit."""
+    unit = unit.upper().removesuffix("S")
+    if unit in _MONTH_UNITS:
+        return _months(amount, unit)
+    micros = _INTERVAL_UNITS.get(unit)
     written = Decimal(amount) if _NUMBER.fullmatch(amount) else None
-    whole = written is not None and (written == int(written) or unit.upper().startswith("SECOND"))
+    whole = written is not None and (written == int(written) or unit == "SECOND")
     if micros is None or written is None or not whole or written * micros != int(written * micros):
         raise UnsupportedExpressionError(f"INTERVAL '{amount}' {unit}")
     if abs(written * micros) > np.iinfo(np.int64).max:
         raise UnsupportedExpressionError(f"INTERVAL '{amount}' {unit}, which is too long,")
-    return constant(t.INTERVAL, int(written * micros), literal=True)
+    type_ = t.DAYS if unit in ("DAY", "WEEK") else t.INTERVAL
+    return constant(type_, int(written * micros), literal=True)
+
+
+def _months(amount: str, unit: str) -> Node:
+    months = int(amount) * _MONTH_UNITS[unit] if _INTEGER.fullmatch(amount) else None
+    if months is None or abs(months) > np.iinfo(np.int32).max:
+        raise UnsupportedExpressionError(f"INTERVAL '{amount}' {unit}")
+    return constant(t.MONTHS, months, literal=True)

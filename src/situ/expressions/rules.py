@@ -12,7 +12,7 @@ from situ.expressions import types as t
 from situ.expressions.casts import cast
 from situ.expressions.coercion import common_type, literal_decimal, wider_number, wider_temporal
 from situ.expressions.node import Node, constant, untyped_as
-from situ.expressions.temporal import add_interval, difference
+from situ.expressions.spans import time_arithmetic
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ class Rules:
             return self._both_as(wider_number(left.type, right.type, ansi=self.ansi), left, right)
         if t.is_temporal(left.type) and t.is_temporal(right.type):
             return self._both_as(wider_temporal(left.type, right.type), left, right)
+        if t.is_day_time(left.type) and t.is_day_time(right.type):
+            return self._both_as(t.INTERVAL, left, right)
         raise UnsupportedExpressionError(f"comparing {t.name_of(left.type)} with {t.name_of(right.type)}")
 
     def _string_beside(self, left: Node, right: Node) -> tuple[Node, Node]:
@@ -62,7 +64,9 @@ class Rules:
         left, right = untyped_as(left, right.type), untyped_as(right, left.type)
         if t.is_number(left.type) and t.is_number(right.type):
             return self._number_arithmetic(op, left, right)
-        special = self._time_arithmetic(op, left, right) if op in ("+", "-") else None
+        special = None
+        if op in ("+", "-", "*", "/"):
+            special = time_arithmetic(op, left, right, self.cast, self.time_zone)
         if special is None:
             raise UnsupportedExpressionError(f"{t.name_of(left.type)} {op} {t.name_of(right.type)}")
         return special
@@ -98,15 +102,6 @@ class Rules:
         if op == "%":
             return decimal_arithmetic.remainder(left, right, ansi=ansi)
         raise UnsupportedExpressionError(f"{op} of decimals")
-
-    def _time_arithmetic(self, op: str, left: Node, right: Node) -> Node | None:
-        if left.type == t.INTERVAL and t.is_timestamp(right.type) and op == "+":
-            left, right = right, left
-        if right.type == t.INTERVAL and (left.type == t.INTERVAL or t.is_timestamp(left.type)):
-            return add_interval(left, right, minus=op == "-", time_zone=self.time_zone)
-        if op == "-" and left.type == right.type and t.is_timestamp(left.type):
-            return difference(left, right, time_zone=self.time_zone)
-        return None
 
     def same_type(self, nodes: list[Node], where: str) -> tuple[pa.DataType, list[Node]]:
         """The nodes brought to one type, as in CASE, COALESCE, IN, LEAST and GREATEST."""

@@ -1,95 +1,72 @@
-"""Dates, timestamps and day-time intervals."""
+"""Casts among dates and timestamps, and a timestamp's seconds as a number."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
 
 from situ.errors import UnsupportedExpressionError
 from situ.expressions import types as t
-from situ.expressions.evaluate import null_in_null_out, unary
-from situ.expressions.failures import offending, overflow
-from situ.expressions.literals import is_utc, zone_of
-from situ.expressions.node import Node, constant
+from situ.expressions.civil import SECOND, join, split
+from situ.expressions.evaluate import unary
+from situ.expressions.node import Node
 from situ.expressions.vectors import Mask, Values, Vector
+from situ.expressions.zones import DAY_SECONDS, Seconds, Zone, zone
 
-_DAY = 86_400_000_000
-_SECOND = 1_000_000
+
+def zone_for(type_: pa.DataType, time_zone: str) -> Zone:
+    """Where the clock of a date or timestamp type goes: those without a zone have one that never changes."""
+    return zone(time_zone if type_ == t.TIMESTAMP else "UTC")
 
 
 def cast_temporal(child: Node, target: pa.DataType, time_zone: str) -> Node:
     """Casts among dates and timestamps, and a timestamp's seconds since 1970 as a bigint."""
     source = child.type
     if source == t.TIMESTAMP and target == t.BIGINT:
-        return unary(target, child, lambda values, valid: (values // _SECOND, valid))
+        return unary(target, child, lambda values, valid: (values // SECOND, valid))
     if not (t.is_temporal(source) and t.is_temporal(target)):
         raise UnsupportedExpressionError(f"CAST from {t.name_of(source)} to {t.name_of(target)}")
-    if t.TIMESTAMP in (source, target) and not is_utc(time_zone):
-        return _through_zone(child, target, time_zone)
     if source == t.DATE:
-        return _days_to_micros(child, target)
+        return _day_starts(child, target, zone_for(target, time_zone))
     if target == t.DATE:
-        return unary(target, child, lambda values, valid: ((values // _DAY).astype(np.int32), valid))
-    return unary(target, child, lambda values, valid: (values, valid))
+        return _days(child, zone_for(source, time_zone))
+    if target == t.TIMESTAMP:
+        return moved(child, target, zone(time_zone).instant)
+    return local_times(child, zone(time_zone))
 
 
-def _days_to_micros(child: Node, target: pa.DataType) -> Node:
-    limit = np.iinfo(np.int64).max // _DAY
-
+def _day_starts(child: Node, target: pa.DataType, where: Zone) -> Node:
     def kernel(values: Values, valid: Mask | None) -> Vector:
-        days = values.astype(np.int64)
-        if (row := offending((days > limit) | (days < -limit), valid, len(days))) is not None:
-            overflow(f"day {days[row]} since 1970", target)
-        return days * _DAY, valid
+        return join(where.start_of_day(values.astype(np.int64)), 0, valid, target), valid
 
     return unary(target, child, kernel, raises=True)
 
 
-def _through_zone(child: Node, target: pa.DataType, time_zone: str) -> Node:
-    """Constants only: the rules of a zone's history are not applied to whole columns."""
-    zone = zone_of(time_zone)
-    if not child.folded or target != t.TIMESTAMP:
-        raise UnsupportedExpressionError(
-            f"turning {t.name_of(child.type)} into {t.name_of(target)} in the time zone {time_zone}"
-        )
-    micros = int(child.value) * (_DAY if child.type == t.DATE else 1)
-    try:
-        local = datetime(1970, 1, 1) + timedelta(microseconds=micros)
-        instant = local.replace(tzinfo=zone) - datetime(1970, 1, 1, tzinfo=zone_of("UTC"))
-    except OverflowError:
-        raise UnsupportedExpressionError(
-            f"a date outside the years 1 to 9999 in the zone {time_zone}"
-        ) from None
-    return constant(t.TIMESTAMP, instant // timedelta(microseconds=1))
+def _days(child: Node, where: Zone) -> Node:
+    def kernel(values: Values, valid: Mask | None) -> Vector:
+        return (local_seconds(values, where) // DAY_SECONDS).astype(np.int32), valid
+
+    return unary(t.DATE, child, kernel)
 
 
-def add_interval(left: Node, right: Node, *, minus: bool, time_zone: str) -> Node:
-    """A timestamp or an interval plus or minus an interval."""
-    type_ = left.type
-    if type_ == t.TIMESTAMP and not is_utc(time_zone):
-        raise UnsupportedExpressionError(f"adding an interval to a timestamp in the time zone {time_zone}")
-    return _micros(type_, left, right, minus=minus)
+def local_seconds(micros: Values, where: Zone) -> Seconds:
+    """What the clock shows, in whole seconds since it showed 1970-01-01."""
+    seconds: Seconds = np.floor_divide(micros, SECOND)
+    return seconds if where.is_utc else seconds + where.offset(seconds)
 
 
-def difference(left: Node, right: Node, *, time_zone: str) -> Node:
-    """The interval between two timestamps of one type."""
-    if left.type == t.TIMESTAMP and not is_utc(time_zone):
-        raise UnsupportedExpressionError(f"subtracting timestamps in the time zone {time_zone}")
-    return _micros(t.INTERVAL, left, right, minus=True)
+def local_times(child: Node, where: Zone) -> Node:
+    """What the clock of a zone shows at instants, as timestamps without a zone."""
+    return moved(child, t.TIMESTAMP_NTZ, lambda seconds: seconds + where.offset(seconds))
 
 
-def _micros(type_: pa.DataType, left: Node, right: Node, *, minus: bool) -> Node:
-    if left.is_null or right.is_null:
-        return constant(type_, None)
+def moved(child: Node, target: pa.DataType, move: Callable[[Seconds], Seconds]) -> Node:
+    """Timestamps whose whole seconds are moved."""
 
-    def kernel(a: Values, b: Values, valid: Mask | None) -> Vector:
-        result: Any = a - b if minus else a + b
-        bad = ((a ^ b) & (a ^ result)) < 0 if minus else ((a ^ result) & (b ^ result)) < 0
-        if offending(bad, valid, len(result)) is not None:
-            overflow("a sum of microseconds", type_)
-        return result, valid
+    def kernel(values: Values, valid: Mask | None) -> Vector:
+        seconds, rest = split(values)
+        return join(move(seconds), rest, valid, target), valid
 
-    return null_in_null_out(type_, left, right, kernel, raises=True)
+    return unary(target, child, kernel, raises=True)

@@ -9,6 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as pat
 
+from situ.errors import UnsupportedExpressionError
+
 MAX_PRECISION: Final = 38
 NARROW_DIGITS: Final = 18  # every decimal of up to 18 digits fits an int64
 
@@ -26,6 +28,9 @@ DATE: Final = pa.date32()
 TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
 TIMESTAMP_NTZ: Final = pa.timestamp("us")
 INTERVAL: Final = pa.duration("us")  # Spark's INTERVAL DAY TO SECOND
+# Two more of Spark's intervals, while expressions are evaluated; Arrow has no types of theirs.
+DAYS: Final = pa.duration("s")  # INTERVAL DAY, in microseconds too: a date plus one stays a date
+MONTHS: Final = pa.month_day_nano_interval()  # INTERVAL YEAR TO MONTH, in months
 
 # In this order Spark widens one number type to another.
 NUMBERS: Final = (TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE)
@@ -46,6 +51,7 @@ _NAMES: Final = {
     TIMESTAMP_NTZ: "timestamp_ntz",
     INTERVAL: "interval day to second",
 }
+_OTHER_INTERVALS: Final = {DAYS: "interval day", MONTHS: "interval year to month"}
 
 _DTYPES: Final[dict[pa.DataType, npt.DTypeLike]] = {
     BOOLEAN: np.bool_,
@@ -59,6 +65,8 @@ _DTYPES: Final[dict[pa.DataType, npt.DTypeLike]] = {
     TIMESTAMP: np.int64,
     TIMESTAMP_NTZ: np.int64,
     INTERVAL: np.int64,
+    DAYS: np.int64,
+    MONTHS: np.int32,
 }
 
 _INTEGER_DIGITS: Final = {TINYINT: 3, SMALLINT: 5, INT: 10, BIGINT: 20}
@@ -68,7 +76,7 @@ def name_of(type_: pa.DataType) -> str:
     """Spark's name of a type."""
     if is_decimal(type_):
         return f"decimal({type_.precision},{type_.scale})"
-    return _NAMES.get(type_, str(type_))
+    return _NAMES.get(type_) or _OTHER_INTERVALS.get(type_, str(type_))
 
 
 def dtype_of(type_: pa.DataType) -> np.dtype[np.generic]:
@@ -105,6 +113,11 @@ def is_temporal(type_: pa.DataType) -> bool:
     return is_timestamp(type_) or type_ == DATE
 
 
+def is_day_time(type_: pa.DataType) -> bool:
+    """Intervals of a fixed length, in microseconds."""
+    return type_ in (INTERVAL, DAYS)
+
+
 def scale_of(type_: pa.DataType) -> int:
     """Digits after the point of an exact number type."""
     return int(type_.scale) if is_decimal(type_) else 0
@@ -118,6 +131,13 @@ def digits_of(type_: pa.DataType) -> int:
 def as_decimal(type_: pa.DataType) -> pa.DataType:
     """The decimal type Spark casts an exact number to beside a decimal."""
     return type_ if is_decimal(type_) else pa.decimal128(_INTEGER_DIGITS[type_], 0)
+
+
+def arrow_type(type_: pa.DataType) -> pa.DataType:
+    """The Arrow type of a result."""
+    if type_ == MONTHS:
+        raise UnsupportedExpressionError(f"a result of type {name_of(type_)}")
+    return INTERVAL if type_ == DAYS else type_
 
 
 def canonical(type_: pa.DataType) -> pa.DataType | None:

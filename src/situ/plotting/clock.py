@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from situ.expressions.literals import zone_of
+from situ.expressions.zones import zone_of
 from situ.plotting.scene import Clock
 
 _S, _DAY = 1_000_000, 86_400_000_000

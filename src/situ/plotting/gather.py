@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from situ.carry import in_process
 from situ.errors import OptionError
-from situ.expressions.literals import zone_of
+from situ.expressions.zones import zone_of
 from situ.language.situations.ast import Query, Symbol
 from situ.language.situations.binder import BoundQuery, bind
 from situ.language.situations.described import condition_text

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from situ.errors import DataError, OptionError
-from situ.expressions.literals import zone_of
+from situ.expressions.zones import zone_of
 from situ.language.text.types import Column
 from situ.options import ticks
 from situ.rows.kernels.numbers import NEVER

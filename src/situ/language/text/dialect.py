@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any, TypeVar
+from functools import lru_cache, partial
+from typing import Any, ClassVar, TypeVar
 
 import sqlglot
 import sqlglot.expressions as exp
@@ -39,13 +39,31 @@ class TooDeep(Exception):
     """The expression is nested deeper than we follow."""
 
 
-# Functions sqlglot takes for others: to Spark log10(x) is not log(10, x), and starts_with is nothing.
-_READ_AS_WRITTEN = frozenset({"LOG10", "LOG2", "STARTS_WITH", "ENDS_WITH", "IIF", "TS_OR_DS_TO_DATE_STR"})
+def _by_unit(args: list[Any], name: str) -> exp.Anonymous:
+    """In `datediff(HOUR, a, b)` the first argument is a word, not a column."""
+    if len(args) == 3 and isinstance(args[0], exp.Column):
+        args = [exp.Var(this=args[0].name), *args[1:]]
+    return exp.Anonymous(this=name, expressions=args)
+
+
+# sqlglot rewrites calls of these to what other dialects have too: `date_trunc(day, ts)` and
+# `date_trunc('day', ts)` become one tree, casts come in, log10(x) becomes log(10, x), which Spark computes
+# otherwise, and starts_with, which Spark has not, startswith. Here they stay the calls they are.
+_KEPT_AS_CALLS = frozenset({
+    "ADD_MONTHS", "CONVERT_TIMEZONE", "DATE_FROM_UNIX_DATE", "DATE_SUB", "DATE_TRUNC", "DAY",
+    "DAYOFMONTH", "DAYOFWEEK", "DAYOFYEAR", "DAY_OF_MONTH", "DAY_OF_WEEK", "DAY_OF_YEAR", "ENDS_WITH",
+    "FROM_UTC_TIMESTAMP", "HOUR", "IIF", "LAST_DAY", "LOG10", "LOG2", "MINUTE", "MONTH", "NEXT_DAY",
+    "QUARTER", "SECOND", "STARTS_WITH", "TO_DATE", "TO_TIMESTAMP", "TO_UNIX_TIMESTAMP",
+    "TO_UTC_TIMESTAMP", "TRUNC", "TS_OR_DS_TO_DATE_STR", "UNIX_DATE", "UNIX_MICROS", "UNIX_MILLIS", "UNIX_SECONDS", "UNIX_TIMESTAMP", "WEEKOFYEAR", "WEEK_OF_YEAR",
+    "YEAR",
+})  # fmt: skip
+_TAKING_UNITS = ("DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "TIMESTAMPDIFF")
 
 
 class _Parser(SparkParser):
-    FUNCTIONS = {  # noqa: RUF012 - as sqlglot declares it
-        name: build for name, build in SparkParser.FUNCTIONS.items() if name not in _READ_AS_WRITTEN
+    FUNCTIONS: ClassVar = {
+        **{name: build for name, build in SparkParser.FUNCTIONS.items() if name not in _KEPT_AS_CALLS},
+        **{name: partial(_by_unit, name=name.lower()) for name in _TAKING_UNITS},
     }
 
     def _parse_types(self, check_func: bool = False, *args: Any, **kwargs: Any) -> exp.Expr | None:
