@@ -35,12 +35,33 @@ patterns: Text = st.sampled_from(
 )
 time_literals: Text = st.sampled_from([
     "TIMESTAMP '1970-01-01 00:00:00'", "TIMESTAMP '2024-02-29 23:59:59.999999'", "DATE '2024-03-01'",
-    "TIMESTAMP '2024-03-01T01:00:00+01:00'", "TIMESTAMP_NTZ '2024-03-01 00:00:00'", "DATE '0001-01-01'",
+    "TIMESTAMP '2024-03-01T01:00:00+01:00'", "TIMESTAMP '2024-03-10 02:30:00'",
+    "TIMESTAMP_NTZ '2024-03-01 00:00:00'", "DATE '0001-01-01'",
 ])  # fmt: skip
 time_strings: Text = st.sampled_from(["'2024-03-01'", "'1970-01-01'", "'2024-2-9'"])
-intervals: Text = st.sampled_from(
-    ["INTERVAL 5 MINUTES", "INTERVAL '1' DAY", "INTERVAL '1.5' SECOND", "INTERVAL 1 DAY 2 HOURS", "(ts - us)"]
+interval_leaves: Text = st.sampled_from([
+    "INTERVAL 5 MINUTES", "INTERVAL '1' DAY", "INTERVAL '1.5' SECOND", "INTERVAL 1 DAY 2 HOURS", "(ts - us)",
+    "gap", "INTERVAL -2 WEEKS", "(dt - DATE '2024-03-09')", "(ntz - ts)", "INTERVAL '25' HOUR",
+])  # fmt: skip
+months: Text = st.sampled_from(["INTERVAL 1 MONTH", "INTERVAL '-3' YEAR", "INTERVAL 1 YEAR 2 MONTHS"])
+zone_names: Text = st.sampled_from(
+    ["'America/New_York'", "'Australia/Lord_Howe'", "'Pacific/Apia'", "'+05:30'", "'PST'", "'UTC'", "'EST'"]
 )
+date_fields: Text = st.sampled_from(
+    ["year", "quarter", "month", "day", "dayofmonth", "dayofyear", "dayofweek", "weekday", "weekofyear"]
+)
+clock_fields: Text = st.sampled_from(["hour", "minute", "second"])
+extracted: Text = st.sampled_from(
+    ["YEAR", "YEAROFWEEK", "QTR", "MON", "WEEK", "D", "DOW", "DOW_ISO", "DOY", "HOURS", "MIN", "SECOND"]
+)
+date_units: Text = st.sampled_from(["'week'", "'MON'", "'mm'", "'quarter'", "'YEAR'", "'yy'"])
+clock_units: Text = st.sampled_from(
+    ["'microsecond'", "'MILLISECOND'", "'second'", "'minute'", "'Hour'", "'day'", "'DD'", "'eon'", "NULL"]
+)
+spoken_units: Text = st.sampled_from(
+    ["MICROSECOND", "MILLISECOND", "second", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR"]
+)
+small_numbers: Text = st.sampled_from(["1", "-31", "25", "i8", "i16", "i32", "only_null"])
 comparisons: Text = st.sampled_from(["=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"])
 casts: Text = st.sampled_from(
     [
@@ -147,15 +168,77 @@ strings: Text = st.recursive(
     max_leaves=3,
 )
 
-times: Text = st.recursive(
-    st.one_of(st.sampled_from(["ts", "us", "ntz", "dt"]), time_literals),
-    lambda instants: st.one_of(
-        _of("({} {} {})", instants, st.sampled_from(["+", "-"]), intervals),
+
+def _interval_steps(spans: Text) -> Text:
+    return st.one_of(
+        _of("({} {} {})", spans, st.sampled_from(["+", "-"]), spans),
+        _of("(-{})", spans),
+        _of("({} {} {})", spans, st.sampled_from(["*", "/"]), st.sampled_from(["3", "-7", "i8", "i64"])),
+        _many("COALESCE({})", spans),
+        _many("GREATEST({})", spans),
+    )
+
+
+intervals: Text = st.recursive(interval_leaves, _interval_steps, max_leaves=2)
+
+
+def _time_steps(instants: Text) -> Text:
+    return st.one_of(
+        _of("({} {} {})", instants, st.sampled_from(["+", "-"]), st.one_of(intervals, months)),
+        _of("({} + {})", st.one_of(intervals, months), instants),
         _many("COALESCE({})", instants),
         _many("GREATEST({})", instants),
         _of("CAST({} AS {})", instants, st.sampled_from(["DATE", "TIMESTAMP", "TIMESTAMP_NTZ"])),
+        _of(
+            "{}({})", st.sampled_from(["to_date", "date", "to_timestamp", "timestamp", "last_day"]), instants
+        ),
+        _of("date_trunc({}, {})", st.one_of(clock_units, date_units), instants),
+        _of("trunc({}, {})", instants, st.one_of(clock_units, date_units)),
+        _of("{}({}, {})", st.sampled_from(["date_add", "date_sub", "add_months"]), instants, small_numbers),
+        _of("(dt {} {})", st.sampled_from(["+", "-"]), small_numbers),
+        _of(
+            "{}({}, {}, {})",
+            st.sampled_from(["timestampadd", "dateadd"]),
+            spoken_units,
+            small_numbers,
+            instants,
+        ),
+        _of("next_day({}, {})", instants, st.sampled_from(["'MO'", "'thu'", "'Sunday'"])),
+        _of("from_utc_timestamp({}, {})", instants, zone_names),
+        _of("to_utc_timestamp({}, {})", instants, zone_names),
+        _of("convert_timezone({}, {}, {})", zone_names, zone_names, instants),
+    )
+
+
+made_times: Text = st.sampled_from([
+    "timestamp_micros(i64)", "timestamp_millis(i64)", "timestamp_seconds(i32)", "date_from_unix_date(i32)",
+])  # fmt: skip
+times: Text = st.recursive(
+    st.one_of(
+        st.sampled_from(["ts", "us", "ntz", "dt"]),
+        st.sampled_from(["ts", "ntz", "dt"]),
+        time_literals,
+        made_times,
     ),
+    _time_steps,
     max_leaves=2,
+)
+time_numbers: Text = st.one_of(
+    _of("{}({})", st.one_of(date_fields, clock_fields), times),
+    _of("EXTRACT({} FROM {})", extracted, times),
+    _of("date_part('{}', {})", extracted, times),
+    _of("EXTRACT({} FROM {})", st.sampled_from(["DAY", "HOUR", "MINUTES", "S"]), intervals),
+    _of("datediff({}, {})", times, times),
+    _of("{}({}, {}, {})", st.sampled_from(["timestampdiff", "datediff"]), spoken_units, times, times),
+    _of("{}({})", st.sampled_from(["unix_seconds", "unix_millis", "unix_micros", "unix_timestamp"]), times),
+    _of("unix_date({})", times),
+)
+time_tests: Text = st.one_of(
+    _of("({} {} {})", times, comparisons, times),
+    _of("({} BETWEEN {} AND {})", times, times, times),
+    _of("({} {} {})", time_numbers, comparisons, st.sampled_from(["1", "6", "22", "i8"])),
+    _of("({} {} {})", st.sampled_from(["ts", "ntz", "dt"]), comparisons, time_strings),
+    _of("({} {} {})", intervals, comparisons, intervals),
 )
 
 
@@ -181,9 +264,7 @@ booleans: Text = st.recursive(
         _of("({} {} {})", numbers, comparisons, numbers),
         _of("({} {} {})", number_columns, comparisons, st.sampled_from(["'5'", "'-1'", "'100'"])),
         _of("({} {} {})", strings, comparisons, strings),
-        _of("({} {} {})", times, comparisons, times),
-        _of("({} {} {})", st.sampled_from(["ts", "ntz", "dt"]), comparisons, time_strings),
-        _of("({} {} {})", intervals, comparisons, intervals),
+        time_tests,
         _of("({} BETWEEN {} AND {})", numbers, numbers, numbers),
         _of("({} NOT BETWEEN {} AND {})", strings, strings, strings),
         _of("({} {} ({}))", numbers, st.sampled_from(["IN", "NOT IN"]), _many("{}", number_leaves, 1)),
@@ -205,4 +286,5 @@ booleans: Text = st.recursive(
     max_leaves=4,
 )
 
-expressions: Text = st.one_of(numbers, booleans, strings, times, intervals)
+times_and_spans: Text = st.one_of(times, times, time_numbers, time_tests, intervals)
+expressions: Text = st.one_of(numbers, booleans, strings, times, time_numbers, intervals)

@@ -26,6 +26,33 @@ _TIMES = [
     datetime(1, 1, 1),
     datetime(9999, 12, 31, 23, 59, 59, 999999),
 ]
+# Instants at which clocks change in the zones the tests use, and local times they skip or show twice.
+_CHANGES = [
+    datetime(2024, 3, 10, 7),  # New York: 02:00 -> 03:00
+    datetime(2024, 11, 3, 6),  # New York: 02:00 -> 01:00
+    datetime(1883, 11, 18, 17),  # New York: the end of local mean time
+    datetime(2024, 3, 31, 1),  # London and Berlin
+    datetime(2024, 10, 27, 1),
+    datetime(2024, 10, 5, 15, 30),  # Lord Howe: half an hour
+    datetime(2024, 4, 6, 15),
+    datetime(2011, 12, 30, 10),  # Apia: the 30th is skipped
+    datetime(2400, 3, 12, 7),  # New York, long after the last change written down
+]
+_LOCAL_CHANGES = [
+    datetime(2024, 3, 10, 2, 30),
+    datetime(2024, 11, 3, 1, 30),
+    datetime(2024, 3, 31, 1, 30),
+    datetime(2024, 10, 27, 1, 30),
+    datetime(2024, 10, 6, 2, 15),
+    datetime(2024, 4, 7, 1, 45),
+    datetime(2011, 12, 30, 12),
+]
+_AROUND = [timedelta(), timedelta(microseconds=-1), timedelta(minutes=20), timedelta(days=1, minutes=-40)]
+INSTANTS = _TIMES + [change + step for change in _CHANGES for step in _AROUND]
+LOCAL_TIMES = _TIMES + [change + step for change in _LOCAL_CHANGES for step in _AROUND]
+
+
+_LENGTHS = [timedelta(), timedelta(hours=25), timedelta(days=-400, microseconds=1), timedelta(hours=-1)]
 
 
 def _integers(bits: int) -> list[Any]:
@@ -63,10 +90,11 @@ POOLS: dict[str, tuple[pa.DataType, list[Any]]] = {
     "c": (pa.bool_(), [True, False, None]),
     "s": (pa.string(), ["", " ", "a", "A", "ab", "a%b", "a_b", "ä", "z\n", "😀x", "10", "9", "\\", None]),
     "r": (pa.string(), ["", "a", "ab", "b", "ä", "\x00", "10", None]),
-    "ts": (pa.timestamp("us", tz="UTC"), [time.replace(tzinfo=UTC) for time in _TIMES] + [None]),
-    "us": (pa.timestamp("us", tz="UTC"), [time.replace(tzinfo=UTC) for time in _TIMES] + [None]),
-    "ntz": (pa.timestamp("us"), [*_TIMES, None]),
-    "dt": (pa.date32(), [time.date() for time in _TIMES] + [date(1999, 12, 31), None]),
+    "ts": (pa.timestamp("us", tz="UTC"), [time.replace(tzinfo=UTC) for time in INSTANTS] + [None]),
+    "us": (pa.timestamp("us", tz="UTC"), [time.replace(tzinfo=UTC) for time in INSTANTS] + [None]),
+    "ntz": (pa.timestamp("us"), [*LOCAL_TIMES, None]),
+    "dt": (pa.date32(), [time.date() for time in LOCAL_TIMES] + [date(1999, 12, 31), None]),
+    "gap": (pa.duration("us"), [*_LENGTHS, None]),
     "only_null": (pa.int32(), [None]),
 }
 

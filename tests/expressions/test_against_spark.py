@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from expressions.grammar import expressions
+from expressions.grammar import expressions, times_and_spans
 from expressions.support import awkward_table, columns_of, compiled, plain, same
 from expressions.test_values import BOTH, ERRORS, ROW, TYPES
 from situ.errors import ExpressionError, UnsupportedExpressionError
@@ -31,6 +31,8 @@ SOAK = os.environ.get("HYPOTHESIS_PROFILE") == "soak"
 N_BATCHES = 400 if SOAK else 4
 N_PER_BATCH = 30
 N_FAILURES_CHECKED = 2
+N_ZONE_BATCHES = 100 if SOAK else 1
+ZONES = ["America/New_York", "Europe/London", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Apia", "+05:30"]
 # Rules by which Spark finds an answer without evaluating an operand that would have failed.
 SPARING_RULES = [
     f"org.apache.spark.sql.catalyst.optimizer.{name}"
@@ -70,10 +72,10 @@ def session(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[tup
     spark.conf.set("spark.sql.ansi.enabled", before)
 
 
-def answer(sql: str, ansi: bool) -> Answer | None:
+def answer(sql: str, ansi: bool, time_zone: str = "UTC") -> Answer | None:
     """Our answer, None where the expression is refused."""
     try:
-        expression = compiled(sql, TABLE.schema, ansi=ansi)
+        expression = compiled(sql, TABLE.schema, ansi=ansi, time_zone=time_zone)
         result = expression(COLUMNS)
         assert result.type == expression.type
         return Answer(sql, expression.type, plain(result), [])
@@ -194,10 +196,38 @@ def test_the_written_types_are_spark_s(session: tuple[SparkSession, bool]) -> No
 )
 @given(texts=st.lists(expressions, min_size=N_PER_BATCH, max_size=N_PER_BATCH, unique=True))
 def test_random_expressions(session: tuple[SparkSession, bool], texts: list[str]) -> None:
+    _compare(session, texts, "UTC")
+
+
+def _compare(session: tuple[SparkSession, bool], texts: list[str], time_zone: str) -> None:
     spark, ansi = session
-    answers = [found for text in texts if (found := answer(text, ansi)) is not None]
+    answers = [found for text in texts if (found := answer(text, ansi, time_zone)) is not None]
     problems = mismatches(spark, answers)
     for one in [one for one in answers if one.failing][:N_FAILURES_CHECKED]:
         if not raises_on_spark(spark, one, one.failing[0]):
             problems.append(f"{one.sql}: raises on row {one.failing[0]}, Spark does not")
     assert not problems, "\n".join(problems)
+
+
+@pytest.fixture(params=ZONES)
+def time_zone(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
+    spark.conf.set("spark.sql.session.timeZone", request.param)
+    yield request.param
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+@pytest.mark.spark
+@settings(
+    max_examples=N_ZONE_BATCHES,
+    suppress_health_check=[
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+    ],
+    phases=settings.get_profile("default").phases,
+)
+@given(texts=st.lists(times_and_spans, min_size=2 * N_PER_BATCH, max_size=2 * N_PER_BATCH, unique=True))
+def test_random_times_in_time_zones(
+    session: tuple[SparkSession, bool], time_zone: str, texts: list[str]
+) -> None:
+    _compare(session, texts, time_zone)

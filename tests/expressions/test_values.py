@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal as D
 from typing import Any
 
@@ -32,6 +33,9 @@ ROW = pa.table(
         "ts": pa.array([86_400_000_000], pa.timestamp("us", tz="UTC")),
         "day": pa.array([1], pa.date32()),
         "gap": pa.array([300_000_000], pa.duration("us")),
+        "eve": pa.array([-1], pa.timestamp("us", tz="UTC")),
+        "noon": pa.array([1_709_208_000_000_000], pa.timestamp("us")),
+        "leap": pa.array([19_782], pa.date32()),
     }
 )
 
@@ -209,6 +213,52 @@ BOTH: list[tuple[str, Any]] = [
     ("gap > INTERVAL '4' MINUTE", True),
     ("(ts - INTERVAL 1 DAY) = TIMESTAMP '1970-01-01'", True),
     ("(ts + gap) - ts = gap", True),
+    ("hour(eve)", 23),
+    ("minute(eve)", 59),
+    ("second(eve)", 59),
+    ("EXTRACT(SECOND FROM eve)", D("59.999999")),
+    ("year(eve)", 1969),
+    ("dayofweek(ts)", 6),
+    ("weekday(ts)", 4),
+    ("EXTRACT(DOW_ISO FROM ts)", 5),
+    ("date_part('doy', leap)", 60),
+    ("quarter(leap)", 1),
+    ("weekofyear(DATE '2021-01-03')", 53),
+    ("EXTRACT(YEAROFWEEK FROM DATE '2021-01-03')", 2020),
+    ("hour(noon)", 12),
+    ("hour('2024-02-29 07:08:09')", 7),
+    ("date_trunc('HOUR', eve) = TIMESTAMP '1969-12-31 23:00:00'", True),
+    ("date_trunc('week', eve) = '1969-12-29'", True),
+    ("date_trunc('eon', ts)", None),
+    ("trunc(leap, 'quarter') = '2024-01-01'", True),
+    ("trunc(leap, 'hour')", None),
+    ("to_date(eve)", date(1969, 12, 31)),
+    ("date(noon)", date(2024, 2, 29)),
+    ("leap + 1", date(2024, 3, 1)),
+    ("leap - INTERVAL '1' WEEK", date(2024, 2, 22)),
+    ("leap + INTERVAL 1 YEAR", date(2025, 2, 28)),
+    ("leap + INTERVAL '1' HOUR", datetime(2024, 2, 29, 1, tzinfo=UTC)),
+    ("noon - INTERVAL 3 MONTHS", datetime(2023, 11, 29, 12)),
+    ("leap - day", timedelta(days=19_781)),
+    ("EXTRACT(HOUR FROM gap * 300)", 1),
+    ("gap / 7", timedelta(microseconds=42_857_143)),
+    ("date_add(leap, -60)", date(2023, 12, 31)),
+    ("add_months(leap, 12)", date(2025, 2, 28)),
+    ("last_day(day)", date(1970, 1, 31)),
+    ("next_day(leap, 'thu')", date(2024, 3, 7)),
+    ("datediff(leap, eve)", 19_783),
+    ("datediff(MONTH, leap, TIMESTAMP '2024-01-29 01:00:00')", 0),
+    ("timestampdiff(HOUR, eve, ts)", 24),
+    ("timestampadd(QUARTER, -1, noon)", datetime(2023, 11, 29, 12)),
+    ("unix_timestamp(eve)", 0),
+    ("unix_seconds(eve)", -1),
+    ("unix_micros(eve)", -1),
+    ("unix_date(leap)", 19_782),
+    ("date_from_unix_date(19782) = leap", True),
+    ("timestamp_millis(-1) < eve", True),
+    ("from_utc_timestamp(ts, 'America/New_York') = '1970-01-01 19:00:00'", True),
+    ("to_utc_timestamp(ts, '+05:30') = '1970-01-01 18:30:00'", True),
+    ("convert_timezone('UTC', 'Asia/Kolkata', noon)", datetime(2024, 2, 29, 17, 30)),
 ]
 
 
@@ -285,6 +335,12 @@ TYPES: list[tuple[str, pa.DataType]] = [
     ("pow(d, tiny)", pa.float64()),
     ("pmod(tiny, tiny)", pa.int8()),
     ("pmod(i, big)", pa.int64()),
+    ("day + INTERVAL 1 DAY", pa.date32()),
+    ("day + INTERVAL 1 HOUR", pa.timestamp("us", tz="UTC")),
+    ("date_trunc('day', noon)", pa.timestamp("us", tz="UTC")),
+    ("timestampadd(DAY, 1, day)", pa.timestamp("us", tz="UTC")),
+    ("EXTRACT(SECOND FROM ts)", pa.decimal128(8, 6)),
+    ("EXTRACT(MINUTE FROM gap)", pa.int8()),
     ("NULL / d", pa.float64()),
     ("d / NULL", pa.decimal128(23, 13)),
     ("NULL + d", pa.decimal128(11, 2)),
@@ -323,3 +379,41 @@ def test_local_times_around_a_clock_change_are_read_as_java_reads_them() -> None
     table = pa.table({"ts": pa.array([1711848600_000_000, 1729989000_000_000], pa.timestamp("us", tz="UTC"))})
     assert evaluate("ts = '2024-03-31 02:30:00'", table, time_zone="Europe/Berlin") == [True, False]
     assert evaluate("ts = '2024-10-27 02:30:00'", table, time_zone="Europe/Berlin") == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        # New York, 10 March 2024: 02:00 becomes 03:00, the day has 23 hours
+        ("hour(ts)", 3),
+        ("ts + INTERVAL '1' DAY = '2024-03-11 03:00:00'", True),
+        ("ts - INTERVAL '1' DAY = '2024-03-09 03:00:00'", True),
+        ("ts - INTERVAL '23' HOUR = '2024-03-09 03:00:00'", True),
+        ("timestampadd(HOUR, -24, ts) = '2024-03-09 02:00:00'", True),
+        ("ts - date_trunc('day', ts)", timedelta(hours=3)),
+        ("unix_seconds(ts) - unix_seconds(date_trunc('day', ts))", 7_200),
+        ("ts + INTERVAL 8 MONTHS = '2024-11-10 03:00:00'", True),
+        ("CAST(TIMESTAMP_NTZ '2024-03-10 02:30:00' AS TIMESTAMP) = '2024-03-10 03:30:00'", True),
+        ("CAST(ts AS DATE)", date(2024, 3, 10)),
+        # 3 November 2024: 01:30 comes twice, and one stays in the half one came from
+        ("hour(ts + INTERVAL '5711' HOUR)", 1),
+        (
+            "date_trunc('hour', TIMESTAMP '2024-11-03T01:30:00-05:00') = TIMESTAMP '2024-11-03T06:00:00Z'",
+            True,
+        ),
+        # beyond the changes that are written down
+        ("hour(TIMESTAMP '2400-07-01T12:00:00Z')", 8),
+        ("hour(TIMESTAMP '2400-12-01T12:00:00Z')", 7),
+        # before them New York was 4 h 56 min 2 s behind
+        ("second(TIMESTAMP '1800-01-01T00:00:00Z')", 58),
+    ],
+)
+def test_times_in_new_york(sql: str, expected: Any) -> None:
+    table = pa.table({"ts": pa.array([1_710_054_000_000_000], pa.timestamp("us", tz="UTC"))})
+    assert evaluate(sql, table, time_zone="America/New_York") == [expected]
+
+
+def test_a_day_that_never_was_begins_with_the_next() -> None:
+    table = pa.table({"day": pa.array([date(2011, 12, 30)])})  # skipped in Apia
+    sql = "CAST(day AS TIMESTAMP) = '2011-12-31 00:00:00'"
+    assert evaluate(sql, table, time_zone="Pacific/Apia") == [True]

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from situ.errors import UnsupportedExpressionError
 from situ.expressions import types as t
-from situ.expressions.civil import SECOND, civil, days_of, fitting_days, join, split
+from situ.expressions.civil import SECOND, civil, days_of, join, split
 from situ.expressions.evaluate import unary
 from situ.expressions.failures import offending, overflow
 from situ.expressions.node import Node, constant
@@ -190,9 +190,9 @@ def trunc(rules: Rules, node: Node, unit: Any) -> Node:
         return constant(t.DATE, None)
 
     def kernel(values: Values, valid: Mask | None) -> Vector:
-        return fitting_days(_start_of(level, values.astype(np.int64)), valid), valid
+        return _start_of(level, values.astype(np.int64)).astype(np.int32), valid
 
-    return unary(t.DATE, child, kernel, raises=True)
+    return unary(t.DATE, child, kernel)
 
 
 def date_trunc(rules: Rules, unit: Any, node: Node) -> Node:

@@ -21,7 +21,7 @@ from situ.expressions.calendar import (
     literal_text,
     trunc,
 )
-from situ.expressions.civil import SECOND, civil, days_of, fitting_days, join, month_length, split
+from situ.expressions.civil import SECOND, civil, days_of, join, month_length, split
 from situ.expressions.evaluate import null_in_null_out, unary
 from situ.expressions.failures import offending, overflow
 from situ.expressions.node import Node, constant, untyped_as
@@ -81,9 +81,9 @@ def _add_months(rules: Rules, node: Node, months: Node) -> Node:
 def _last_day(rules: Rules, node: Node) -> Node:
     def kernel(values: Values, valid: Mask | None) -> Vector:
         year, month, _ = civil(values)
-        return fitting_days(days_of(year, month, month_length(year, month)), valid), valid
+        return days_of(year, month, month_length(year, month)).astype(np.int32), valid
 
-    return unary(t.DATE, as_date(rules, node, "last_day"), kernel, raises=True)
+    return unary(t.DATE, as_date(rules, node, "last_day"), kernel)
 
 
 def _next_day(rules: Rules, node: Node, name: Node) -> Node:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, timedelta, timezone, tzinfo
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
@@ -61,14 +61,15 @@ class Zone:
         self.is_utc = self.is_fixed and offsets == [0]
 
     def offset(self, instants: Seconds) -> Seconds:
-        """What to add to instants for the local time."""
-        return self._at(self._offsets, np.searchsorted(self._instants, self._known(instants), "right"))
+        """What to add to instants for the local time; one number where it is the same for all."""
+        found: Seconds = self._offsets[_positions(self._instants, self._known(instants))]
+        return found
 
     def instant(self, local: Seconds, preferred: Seconds | None = None) -> Seconds:
         """Instants of local times; of two, the one with the preferred offset, else the first."""
         known = self._known(local)
-        change = np.searchsorted(self._ends, known, "right")
-        offset = self._at(self._offsets, change)
+        change = _positions(self._ends, known)
+        offset: Seconds = self._offsets[change]
         if preferred is not None and len(self._instants):
             nearest = np.minimum(change, len(self._instants) - 1)
             later = self._offsets[nearest + 1]
@@ -80,8 +81,8 @@ class Zone:
         """The first instants of days; where midnight is skipped, the instant of the clock change."""
         local = days * DAY_SECONDS
         known = self._known(local)
-        change = np.searchsorted(self._ends, known, "right")
-        instant = local - self._at(self._offsets, change)
+        change = _positions(self._ends, known)
+        instant: Seconds = local - self._offsets[change]
         if len(self._instants):
             nearest = np.minimum(change, len(self._instants) - 1)
             skipped = (change == nearest) & (known >= self._starts[nearest])
@@ -91,16 +92,22 @@ class Zone:
 
     def _known(self, seconds: Seconds) -> Seconds:
         """Times beyond the table moved back by whole cycles of the calendar."""
-        if self._repeats_from is None:
-            return seconds
         # Half a year before the table's end: local times and instants of one change stay together.
-        beyond = seconds - (self._repeats_from - DAY_SECONDS * 180)
-        return seconds - np.where(beyond > 0, -(-beyond // _CYCLE) * _CYCLE, 0)
+        if self._repeats_from is None or len(seconds) == 0:
+            return seconds
+        beyond = self._repeats_from - DAY_SECONDS * 180
+        if seconds.max() <= beyond:
+            return seconds
+        return seconds - np.where(seconds > beyond, -((beyond - seconds) // _CYCLE) * _CYCLE, 0)
 
-    @staticmethod
-    def _at(offsets: Seconds, index: npt.NDArray[np.intp]) -> Seconds:
-        found: Seconds = offsets[index]
-        return found
+
+def _positions(changes: Seconds, times: Seconds) -> Any:
+    """How many changes are not after each time; one number where they are as many for all."""
+    if len(times):
+        first, last = np.searchsorted(changes, (times.min(), times.max()), "right")
+        if first == last:
+            return first
+    return np.searchsorted(changes, times, "right")
 
 
 def zone_name(time_zone: str) -> str | int:
