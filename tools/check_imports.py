@@ -23,6 +23,7 @@ SOURCE = ROOT / "src"
 PARTS = (
     "_version",
     "errors",
+    "extras",
     "private",
     "files",
     "saved",

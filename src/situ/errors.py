@@ -44,6 +44,10 @@ class ExpressionError(DataError):
     """A value broke an expression under ANSI rules: division by zero, overflow, a cast that does not fit."""
 
 
+class MissingExtraError(SituError, ImportError):
+    """A call needs a library that an extra of situ brings, such as `situ[spark]`, and it is not installed."""
+
+
 class OutputError(SituError):
     """A result cannot be written: no such place, no permission, or no room."""
 

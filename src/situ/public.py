@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from situ.extras import need_spark
 from situ.language.situations.ast import Query
 
 
@@ -67,6 +68,7 @@ def why(events: Any, query: Query, **options: Any) -> Any:
 
 def match_parquet(spark: Any, paths: Any, query: Query | Mapping[str, Query], **options: Any) -> Any:
     """Every match in Parquet files as a Spark DataFrame; tasks read the files themselves, the fastest way."""
+    need_spark("situ.match_parquet")
     from situ.operators.questions import matching
     from situ.spark import run_parquet
 
@@ -75,6 +77,7 @@ def match_parquet(spark: Any, paths: Any, query: Query | Mapping[str, Query], **
 
 def situations_parquet(spark: Any, paths: Any, query: Query | Mapping[str, Query], **options: Any) -> Any:
     """The derived situations of Parquet files as a Spark DataFrame, one row each (SEM 5.5)."""
+    need_spark("situ.situations_parquet")
     from situ.operators.questions import deriving
     from situ.spark import run_parquet
 

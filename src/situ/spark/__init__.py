@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from situ.extras import need_spark
+
+need_spark("situ.spark")  # here once for every module in this folder
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
