@@ -33,6 +33,7 @@ PARTS = (
     "language",
     "expressions",
     "options",
+    "keywords",
     "aggregate",
     "rows",
     "plan",
@@ -62,13 +63,14 @@ MOST_ASKS = 10
 
 # Library -> folders (any part of the path) that may import it.
 CONFINED = {
-    "pyspark": {"spark", "cli"},
+    "pyspark": {"spark", "cli", "public"},  # public names its types; the probe holds that it does no more
     "numba": {"compiled", "kernels"},
     "matplotlib": {"plotting"},
 }
 
 # Methods of Query that need a later part; imported inside the method, where the user calls it.
 BACKWARD = {
+    ("situ.language.situations.ast", "keywords"),
     ("situ.language.situations.ast", "plan"),
     ("situ.language.situations.ast", "operators"),
 }

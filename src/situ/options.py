@@ -9,7 +9,6 @@ from datetime import timedelta
 from typing import Any
 
 from situ.errors import OptionError, SituError
-from situ.expressions.zones import zone_of
 from situ.language.text.durations import parse_duration
 from situ.language.text.types import Column
 
@@ -49,6 +48,8 @@ def read_options(
     passed: Mapping[str, Any], allowed: frozenset[str], where: str, elsewhere: str = ""
 ) -> Options:
     """Check names and values; `where` names the call in messages."""
+    from situ.expressions.zones import zone_of  # brings Arrow, which `import situ` can do without
+
     for name, value in passed.items():
         if name not in allowed:
             raise _unknown(name, allowed, where, elsewhere)

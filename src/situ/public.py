@@ -2,38 +2,137 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Unpack, overload
 
 from situ.extras import need_spark
+from situ.keywords import (
+    BatchOptions,
+    DataFrameOptions,
+    InProcess,
+    OnSpark,
+    OperatorOptions,
+    SparkDataFrame,
+    TableOptions,
+    spelled_out,
+)
 from situ.language.situations.ast import Query
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
 
-def match(events: Any, query: Query | Mapping[str, Query], **options: Any) -> Any:
-    """Every match in a table or stream, once (SEM 5.1); the answer is a table of the same kind.
+    from situ.operators.situations.why_report import Why
+    from situ.plan.explain import Explanation
+    from situ.plotting.pictures import Pictures
+    from situ.spark.session.tuned import Tuned
 
-    Several queries by name are answered in one pass: in process by a dict of tables, on Spark by one
-    DataFrame with the column `query` and a struct for each.
+    Table: TypeAlias = pl.DataFrame | pl.LazyFrame | pd.DataFrame | pa.Table | pa.RecordBatch
+
+
+# PySpark first: pandas and pyarrow without their stubs are Any, and take whatever comes before them.
+@overload
+def match(
+    events: OnSpark, query: Query | Mapping[str, Query], **options: Unpack[DataFrameOptions]
+) -> OnSpark: ...
+@overload
+def match(events: InProcess, query: Query, **options: Unpack[TableOptions]) -> InProcess: ...
+@overload
+def match(
+    events: InProcess, query: Mapping[str, Query], **options: Unpack[TableOptions]
+) -> dict[str, InProcess]: ...
+@overload
+def match(  # type: ignore[overload-cannot-match]
+    events: pa.RecordBatch, query: Query, **options: Unpack[TableOptions]
+) -> pa.Table: ...
+@overload
+def match(  # type: ignore[overload-cannot-match]
+    events: pa.RecordBatch, query: Mapping[str, Query], **options: Unpack[TableOptions]
+) -> dict[str, pa.Table]: ...
+@spelled_out(TableOptions, DataFrameOptions)
+def match(events: Table | SparkDataFrame, query: Query | Mapping[str, Query], **options: Any) -> Any:
+    """Every match in a table or stream, once, as a table of the same kind.
+
+    `events` is a pyarrow Table or RecordBatch, a pandas DataFrame, a Polars DataFrame or LazyFrame, or a
+    Spark DataFrame, batch or streaming. Several queries by name are answered in one pass: in process by a
+    dict of tables, on Spark by one DataFrame with the column `query` and a struct for each.
 
     >>> import pyarrow as pa, situ
     >>> q = situ.query("FROM t ORDER BY ts DEFINE A AS x > 1 RETURN A.ts AS since")
     >>> situ.match(pa.table({"ts": [1, 2, 3], "x": [0, 5, 5]}), q).to_pylist()
     [{'since': 2, 'match_time': 2}]
+
+    An option that is unknown or does not apply is an error. Durations are text such as "5 minutes" or a
+    timedelta where time is a timestamp, and a plain number where it is an integer.
+
+    Options:
+        time: the time column, where ORDER BY names none.
+        ties: what becomes of rows of one partition that share their time. Only the last one counts: "warn"
+            (the default) tells of the others, "last" says that this is meant, "error" refuses them.
+        on_bad_rows: rows without a time: "error" (the default) refuses them, "drop" leaves them out.
+        join: how situations are joined: "auto" (the default) chooses, "range" and "pair" force one way. The
+            answer is the same.
+        forget_after: a duration, at least as long as WITHIN. A longer silence in a partition begins a new
+            history. By default nothing is forgotten that can still matter.
+        match_id: True adds a column that names each match, the same wherever and however often it is found.
+        points: of FROM INTERVALS, an interval that ends where it starts: "error" (the default) refuses it,
+            "widen" makes it one tick long.
+        threads: in process: how many threads to use, 1 by default, or "auto" to follow measured times.
+        ansi: in process: True (the default) makes overflow, division by zero and a cast that fails an error,
+            as Spark 4 does; False makes them null. On Spark the session decides.
+        time_zone: in process: the zone of timestamps written as text in conditions, "UTC" by default. On
+            Spark the session decides.
+        strategy: on batch DataFrames: how events come together, "shuffle" or "map-side"; "auto" (the default)
+            looks at the input.
+        watermark: on streams: a duration, how much later than others a row may come. Rows wait until it has
+            passed them.
+        late_rows: on streams: True hands out rows that came too late, and rows set aside by max_ahead.
+        max_ahead: on streams: a duration; rows later than now by more than this are set aside and counted.
+        buckets: on streaming DataFrames: into how many pieces keys are divided, 64 by default.
     """
     from situ.operators.questions import matching
 
     return _run(events, matching(query), options)
 
 
-def situations(events: Any, query: Query | Mapping[str, Query], **options: Any) -> Any:
-    """The derived situations themselves, one row each (SEM 5.5)."""
+@overload
+def situations(
+    events: OnSpark, query: Query | Mapping[str, Query], **options: Unpack[DataFrameOptions]
+) -> OnSpark: ...
+@overload
+def situations(events: InProcess, query: Query, **options: Unpack[TableOptions]) -> InProcess: ...
+@overload
+def situations(
+    events: InProcess, query: Mapping[str, Query], **options: Unpack[TableOptions]
+) -> dict[str, InProcess]: ...
+@overload
+def situations(  # type: ignore[overload-cannot-match]
+    events: pa.RecordBatch, query: Query, **options: Unpack[TableOptions]
+) -> pa.Table: ...
+@overload
+def situations(  # type: ignore[overload-cannot-match]
+    events: pa.RecordBatch, query: Mapping[str, Query], **options: Unpack[TableOptions]
+) -> dict[str, pa.Table]: ...
+@spelled_out(TableOptions, DataFrameOptions, like=match)
+def situations(events: Table | SparkDataFrame, query: Query | Mapping[str, Query], **options: Any) -> Any:
+    """The situations that a query derives, one row each, as a table of the same kind as `events`."""
     from situ.operators.questions import deriving
 
     return _run(events, deriving(query), options)
 
 
-def explain(events: Any, query: Query, **options: Any) -> Any:
-    """What was understood of a query, how it is run, and what the run does to this table."""
+@overload
+def explain(events: SparkDataFrame, query: Query, **options: Unpack[BatchOptions]) -> Explanation: ...
+@overload
+def explain(events: Table, query: Query, **options: Unpack[TableOptions]) -> Explanation: ...
+@spelled_out(TableOptions, BatchOptions, like=match)
+def explain(events: Table | SparkDataFrame, query: Query, **options: Any) -> Explanation:
+    """What was understood of a query, how it is run, and what the run does to this table.
+
+    It prints as text, and as tables in a notebook. On a Spark DataFrame no job runs.
+    """
     from situ.operators.questions import checked
 
     checked(query)
@@ -46,8 +145,15 @@ def explain(events: Any, query: Query, **options: Any) -> Any:
     return explained.explain(events, query, **options)
 
 
-def why(events: Any, query: Query, **options: Any) -> Any:
+@overload
+def why(events: SparkDataFrame, query: Query, **options: Unpack[BatchOptions]) -> Why: ...
+@overload
+def why(events: Table, query: Query, **options: Unpack[TableOptions]) -> Why: ...
+@spelled_out(TableOptions, BatchOptions, like=match)
+def why(events: Table | SparkDataFrame, query: Query, **options: Any) -> Why:
     """Why a query matches what it matches, or nothing: where its candidates are lost, in words and counts.
+
+    It prints as text, and as tables in a notebook.
 
     >>> import pyarrow as pa, situ
     >>> q = situ.query("FROM t ORDER BY ts DEFINE A AS x > 1 AT LEAST 5")
@@ -57,34 +163,49 @@ def why(events: Any, query: Query, **options: Any) -> Any:
     from situ.operators.questions import checked, matching
 
     question = matching(checked(query))
+    told: Why
     if _is_spark(events):
         from situ.spark.batch.why import why as why_on_spark
 
-        return why_on_spark(events, question, options)
-    from situ.carry.in_process import why as why_in_process
+        told = why_on_spark(events, question, options)
+    else:
+        from situ.carry.in_process import why as why_in_process
 
-    return why_in_process(events, question, options)
+        told = why_in_process(events, question, options)
+    return told
 
 
-def match_parquet(spark: Any, paths: Any, query: Query | Mapping[str, Query], **options: Any) -> Any:
+@spelled_out(BatchOptions, like=match)
+def match_parquet(
+    spark: SparkSession,
+    paths: str | Sequence[str],
+    query: Query | Mapping[str, Query],
+    **options: Unpack[BatchOptions],
+) -> DataFrame:
     """Every match in Parquet files as a Spark DataFrame; tasks read the files themselves, the fastest way."""
     need_spark("situ.match_parquet")
     from situ.operators.questions import matching
     from situ.spark import run_parquet
 
-    return run_parquet(spark, paths, matching(query), options)
+    return run_parquet(spark, paths, matching(query), {**options})
 
 
-def situations_parquet(spark: Any, paths: Any, query: Query | Mapping[str, Query], **options: Any) -> Any:
-    """The derived situations of Parquet files as a Spark DataFrame, one row each (SEM 5.5)."""
+@spelled_out(BatchOptions, like=match)
+def situations_parquet(
+    spark: SparkSession,
+    paths: str | Sequence[str],
+    query: Query | Mapping[str, Query],
+    **options: Unpack[BatchOptions],
+) -> DataFrame:
+    """The situations that a query derives from Parquet files as a Spark DataFrame, one row each."""
     need_spark("situ.situations_parquet")
     from situ.operators.questions import deriving
     from situ.spark import run_parquet
 
-    return run_parquet(spark, paths, deriving(query), options)
+    return run_parquet(spark, paths, deriving(query), {**options})
 
 
-def tune(spark: Any) -> Any:
+def tune(spark: SparkSession) -> Tuned:
     """Set in a Spark session what situ wants, and return what that changed; printing it says why.
 
     Spark's default limit of bytes for an Arrow batch makes it measure the batch after every row that goes to
@@ -92,12 +213,29 @@ def tune(spark: Any) -> Any:
     session (batches are still bounded by rows), and chooses RocksDB for the state of streams. situ itself
     never changes a session's settings otherwise.
     """
+    need_spark("situ.tune")
     from situ.spark.session.tuned import tune as tune_session
 
     return tune_session(spark)
 
 
-def plot(events: Any, query: Query, *, top: int = 3, by: str | None = None, **options: Any) -> Any:
+@overload
+def plot(
+    events: SparkDataFrame,
+    query: Query,
+    *,
+    top: int = 3,
+    by: str | None = None,
+    **options: Unpack[BatchOptions],
+) -> Pictures: ...
+@overload
+def plot(
+    events: Table, query: Query, *, top: int = 3, by: str | None = None, **options: Unpack[TableOptions]
+) -> Pictures: ...
+@spelled_out(TableOptions, BatchOptions, like=match)
+def plot(
+    events: Table | SparkDataFrame, query: Query, *, top: int = 3, by: str | None = None, **options: Any
+) -> Pictures:
     """Timelines of the first `top` matches, or of those with the largest RETURN column `by`, and an overview.
 
     They show themselves in a notebook; `.save(folder)` writes an interactive page and PNG or SVG files.
@@ -106,6 +244,9 @@ def plot(events: Any, query: Query, *, top: int = 3, by: str | None = None, **op
 
     draw = plotting.plot_on_spark if _is_spark(events) else plotting.plot
     return draw(events, query, top=top, by=by, **options)
+
+
+spelled_out(OperatorOptions, like=match)(Query.operator)  # a method, written where nothing of this is known
 
 
 def _run(events: Any, question: Any, options: dict[str, Any]) -> Any:
@@ -119,6 +260,6 @@ def _run(events: Any, question: Any, options: dict[str, Any]) -> Any:
     return in_process.run(events, question, options)
 
 
-def _is_spark(events: Any) -> bool:
+def _is_spark(events: Any) -> TypeGuard[DataFrame]:
     """Is this a Spark DataFrame, classic or Connect? Told by its module, so that pyspark is not imported."""
     return type(events).__module__.partition(".")[0] == "pyspark"

@@ -86,6 +86,9 @@ class Explanation:
     def __str__(self) -> str:
         return to_text(self.sections)
 
+    def __repr__(self) -> str:
+        return str(self)  # what a REPL shows
+
     def __rich__(self) -> Group:
         return to_rich(self.sections)
 

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from situ.algebra.certainty import Admissible, admission
 from situ.language.text.nodes import Duration, Expression
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from situ.keywords import OperatorOptions
+    from situ.operators.situations.push import SituationsPush
+    from situ.plan.explain import Explanation
 
 
 @dataclass(frozen=True)
@@ -116,16 +123,31 @@ class Query:
 
         return query_text(self)
 
-    def explain(self) -> Any:
+    def __repr__(self) -> str:
+        text = str(self)
+        return f"situ.query({text!r})" if set('"\\\\') & set(text) else f'situ.query("""{text}""")'
+
+    def _repr_html_(self) -> str:
+        from situ.language.text.highlight import highlighted  # only notebooks need it
+
+        return highlighted(str(self))
+
+    def explain(self) -> Explanation:
         """What was understood: symbols, constraints after simplification, when each pair becomes certain."""
         from situ.plan.explain import explain_text  # a convenience: the layers above stay unknown here
 
         return explain_text(self)
 
-    def operator(self, schema: Any, **options: Any) -> Any:
-        """A push operator for this query; see `situ.operators.situations.push.operator`."""
+    def operator(
+        self, schema: pa.Schema, *, state: bytes | None = None, **options: Unpack[OperatorOptions]
+    ) -> SituationsPush:
+        """A push operator for this query: it takes batches of events and gives the matches they complete.
+
+        `schema` is the pyarrow schema of the batches to come; `state` what another operator's `state()` gave,
+        to go on from there.
+        """
         from situ.operators.situations.push import (
             operator,  # a convenience: the layers above stay unknown here
         )
 
-        return operator(self, schema, **options)
+        return operator(self, schema, state=state, **options)
