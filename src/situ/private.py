@@ -8,10 +8,10 @@ whenever it is used.
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import shutil
 import stat
-import sys
 import tempfile
 from functools import cache, lru_cache
 from pathlib import Path
@@ -20,6 +20,7 @@ _BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _HAS_OWNERS = hasattr(os, "geteuid")  # Windows gives each user a profile and a temporary folder of their own
 _ROOT = 0
 
+_log = logging.getLogger(__name__)
 _fresh: Path | None = None
 
 
@@ -213,4 +214,4 @@ def _remove(folder: Path, made_by: int) -> None:
 @cache
 def _say(text: str) -> None:
     if not os.environ.get("SITU_QUIET"):
-        print(f"situ: {text}", file=sys.stderr, flush=True)
+        _log.warning("situ: %s", text)  # where nobody has set up logging, this line is all that is seen

@@ -85,7 +85,7 @@ def test_a_folder_that_others_only_read_is_good(home: Path) -> None:
 @pytest.mark.parametrize("level", ["situ", "situ/jars"])
 @pytest.mark.parametrize("fault", ["group", "everyone", "link", "owner"])
 def test_a_folder_that_is_not_ones_own_is_passed_over(
-    home: Path, fault: str, level: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    home: Path, fault: str, level: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     bad = home / ".cache" / level
     bad.parent.mkdir(parents=True)
@@ -106,7 +106,7 @@ def test_a_folder_that_is_not_ones_own_is_passed_over(
     assert not folder.resolve().is_relative_to(bad.resolve())
     assert private.problem_with(folder) is None
     assert mode(folder) == 0o700
-    said = capsys.readouterr().err
+    (said,) = caplog.messages
     assert f"situ: {bad} " in said or f": {bad} " in said
     if level == "situ":  # the next choice is as good
         assert folder == Path(os.environ["TMPDIR"]) / f"situ-{os.geteuid()}" / "jars"
@@ -143,7 +143,7 @@ def test_a_place_where_folders_can_be_swapped_is_not_chosen(home: Path) -> None:
 
 
 def test_where_none_is_private_a_fresh_folder_is_made_and_said_once(
-    home: Path, capsys: pytest.CaptureFixture[str]
+    home: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     taken = Path(os.environ["TMPDIR"]) / f"situ-{os.geteuid()}"
     taken.mkdir()
@@ -155,15 +155,14 @@ def test_where_none_is_private_a_fresh_folder_is_made_and_said_once(
     assert first.parent == second.parent
     assert first.parent.name.startswith("situ-")
     assert first.parent != taken
-    said = capsys.readouterr().err.strip()
-    assert said.count("\n") == 0
+    (said,) = caplog.messages
     assert f"{taken} can be written by others (mode 777)" in said
     assert f"lies below {home}, which others can write" in said
     assert "SITU_CACHE_DIR" in said
 
 
 def test_a_folder_that_is_asked_for_and_not_used_is_said(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
@@ -174,7 +173,8 @@ def test_a_folder_that_is_asked_for_and_not_used_is_said(
     said = (
         f"situ: {shared} can be written by others (mode 775). What is compiled or fetched is kept in {home}"
     )
-    assert capsys.readouterr().err == f"{said}/.cache/situ\n"
+    assert caplog.messages == [f"{said}/.cache/situ"]
+    assert [record.name for record in caplog.records] == ["situ.private"]
 
 
 @pytest.mark.parametrize("fault", ["mode", "link", "pipe", "missing"])

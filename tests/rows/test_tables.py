@@ -52,8 +52,8 @@ def test_polars_in_polars_out() -> None:
     frame = pl.DataFrame(COLUMNS)
     for given in (frame, frame.lazy()):
         found = situ.match(given, QUERY)
-        assert isinstance(found, pl.DataFrame)
-        assert found.to_dicts() == [ROW]
+        assert type(found) is type(given)
+        assert found.lazy().collect().to_dicts() == [ROW]
 
 
 def test_a_result_keeps_its_types_when_it_is_empty() -> None:

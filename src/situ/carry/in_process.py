@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -25,8 +26,8 @@ from situ.errors import OptionError
 from situ.options import Options, read_options
 from situ.rows.plain import refuse_types
 from situ.rows.schema import spark_schema
-from situ.rows.tables import from_arrow, hints_for, to_arrow
-from situ.rows.tied import Tied, ties_in_table
+from situ.rows.tables import from_arrow, hints_for, is_lazy, rowless, to_arrow, when_collected
+from situ.rows.tied import Place, Tied, calling_place, ties_in_table
 
 OPTIONS = frozenset(
     {"time", "ties", "on_bad_rows", "join", "threads", "forget_after", "match_id", "ansi", "time_zone"}
@@ -36,8 +37,27 @@ _ELSEWHERE = "watermark, late_rows and max_ahead are for streams: see q.operator
 
 
 def run(events: Any, question: Question, passed: dict[str, Any]) -> Any:
-    """The answer to a question over one whole table, as a table of the same kind; of several, by name."""
+    """The answer to a question over one whole table, as a table of the same kind; of several, by name.
+
+    That of a LazyFrame is lazy; of several it is not, so that one pass answers them all.
+    """
     options = checked(question, passed)
+    if is_lazy(events):
+        nothing, asked = _bound(rowless(events), question, options)
+        operator = asked.operator(nothing.schema, setting_of(options))
+        if not isinstance(operator, Splits):
+            answer = partial(_answer, question=question, options=options, lazy=calling_place())
+            return when_collected(events, asked.needs.all_names, answer, emitted_schema(operator))
+    answered = _answer(events, question, options)
+    if isinstance(answered, dict):
+        return {name: from_arrow(table, events) for name, table in answered.items()}
+    return from_arrow(answered, events)
+
+
+def _answer(
+    events: Any, question: Question, options: Options, lazy: Place | None = None
+) -> pa.Table | dict[str, pa.Table]:
+    """The answer in Arrow; `lazy` is where it was asked for, if that is not here and now."""
     # what is refused or told of ties names columns of the table, and so is said here
     table, asked = _bound(events, question, replace(options, ties="last"))
     operator = asked.operator(table.schema, setting_of(options))
@@ -47,13 +67,15 @@ def run(events: Any, question: Question, passed: dict[str, Any]) -> Any:
     stepped = traced(operator, "in process")(kept, rows, None, at_end=True)
     if stepped.tied is not None and stepped.tied.n_rows and options.ties != "last":
         found = ties_in_table(asked.needs, stepped.tied, read_table.events(table), rows.time, rows.codes)
+        if lazy is not None:  # columns that the query does not need have not been read
+            found = replace(found, columns=(), ask="situ.why(events, query) tells which")
         if options.ties == "error":
             raise found.refused()
-        found.warn()
+        found.warn(lazy)
     if isinstance(operator, Splits):
         parts = operator.parts(stepped.emitted).items()
-        return {name: from_arrow(_table(own, found, rows.keys), events) for name, (own, found) in parts}
-    return from_arrow(_table(operator, stepped.emitted, rows.keys), events)
+        return {name: _table(own, found, rows.keys) for name, (own, found) in parts}
+    return _table(operator, stepped.emitted, rows.keys)
 
 
 def why(events: Any, question: Question, passed: dict[str, Any]) -> Any:

@@ -51,6 +51,13 @@ class Needs:
         return tuple(dict.fromkeys(own))
 
     @property
+    def all_names(self) -> tuple[str, ...]:
+        """Names of every column that is read, also by conditions and WHERE."""
+        read = [condition.expression for condition in self.conditions] + ([self.where] if self.where else [])
+        own = [column.name for column in self.columns]
+        return tuple(dict.fromkeys([*own, *(name for one in read for name in one.columns)]))
+
+    @property
     def mask_type(self) -> np.dtype[Any]:
         """What masks are held in."""
         return np.dtype(np.uint8 if len(self.conditions) <= 8 else np.uint64)

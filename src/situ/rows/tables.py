@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -109,5 +109,30 @@ def from_arrow(table: pa.Table, like: Any) -> Any:
     if library == "polars":
         import polars
 
-        return polars.from_arrow(table)
+        frame: Any = polars.from_arrow(table)
+        return frame.lazy() if is_lazy(like) else frame
     return table
+
+
+def is_lazy(events: Any) -> bool:
+    """Is this a Polars LazyFrame?"""
+    kind = type(events)
+    return kind.__module__.partition(".")[0] == "polars" and kind.__name__ == "LazyFrame"
+
+
+def rowless(lazy: Any) -> Any:
+    """A DataFrame with the columns of a LazyFrame, which is not collected."""
+    import polars
+
+    return polars.DataFrame(schema=lazy.collect_schema())
+
+
+def when_collected(lazy: Any, names: Sequence[str], answer: Callable[[Any], Any], schema: pa.Schema) -> Any:
+    """A LazyFrame of what `answer` makes of these columns: asked when it is collected, and of no others."""
+    import polars
+
+    nothing: Any = polars.from_arrow(pa.Table.from_batches([], schema))
+    wanted = {name.lower() for name in names}  # as expressions name columns, in any capitals
+    own = [name for name in lazy.collect_schema() if name.lower() in wanted]
+    needed = lazy.select(polars.selectors.by_name(*own))
+    return needed.map_batches(lambda events: polars.from_arrow(answer(events)), schema=nothing.schema)
