@@ -31,8 +31,8 @@ def without_pyspark(call: str) -> str:
     [
         ("situ.match_parquet(None, 'events', query)", "situ.match_parquet"),
         ("situ.situations_parquet(None, 'events', query)", "situ.situations_parquet"),
-        ("import situ.spark", "situ.spark"),
-        ("from situ.spark.stream.metrics import MetricsListener", "situ.spark"),
+        ("import situ.spark", "this"),
+        ("from situ.spark.stream.metrics import MetricsListener", "this"),
     ],
 )
 def test_a_spark_call_without_pyspark_names_the_extra(call: str, named: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from situ.cli.java import use_java
+from situ.extras import need_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,6 +25,7 @@ def local_spark(
     `master` names another place to run; its executors must then be able to reach this machine.
     Setting names are Spark's with `.` written as `__`: `spark__driver__memory="4g"`.
     """
+    need_spark(name)
     from pyspark.sql import SparkSession
 
     from situ.spark.session.tuned import settings_of_own_session

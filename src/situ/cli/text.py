@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from situ.cli.json_lines import json_lines
+
 _US_PER_DAY = 86_400_000_000
-_WHOLE = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
 
 
 def times_as_text(table: pa.Table) -> pa.Table:
@@ -26,13 +28,10 @@ def times_as_text(table: pa.Table) -> pa.Table:
     return pa.table(dict(zip(table.column_names, columns, strict=True)))
 
 
-def write_json(table: pa.Table, path: Any) -> None:
-    """Write a JSON object for each row; whole numbers beside nulls stay whole."""
-    import pandas as pd
-
-    whole = {getattr(pa, name.lower())(): getattr(pd, f"{name}Dtype")() for name in _WHOLE}
-    rows = times_as_text(table).to_pandas(types_mapper=whole.get)
-    rows.to_json(path, orient="records", lines=True, date_format="iso", double_precision=15)
+def write_json(table: pa.Table, file: Any) -> None:
+    """Write a JSON object for each row, to a path or an open file."""
+    with nullcontext(file) if hasattr(file, "write") else open(file, "wb") as out:
+        out.writelines(json_lines(times_as_text(table)))
 
 
 def _as_text(array: Any) -> Any:

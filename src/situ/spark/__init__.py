@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from situ.extras import need_spark
 
-need_spark("situ.spark")  # here once for every module in this folder
+need_spark("this")  # here once for every module in this folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
