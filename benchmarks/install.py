@@ -1,7 +1,8 @@
 """What installing and importing situ costs: python -m benchmarks.install
 
 Builds the wheel, installs it without and with the extra `spark` in fresh environments, measures size and
-import time, and writes `benchmarks/results/install.json` and `docs/benchmarks/install.md`. It needs the network.
+import time, and writes `benchmarks/results/install.json` and `docs/benchmarks/install.md`. Packages are
+fetched as pip is set up to.
 """
 
 from __future__ import annotations
@@ -110,8 +111,8 @@ def page(found: dict[str, Any]) -> str:
             "",
             "## Import",
             "",
-            f"Seconds, the best of {found['repeats']} processes each, with the files in the system's cache. situ",
-            "imports numpy; pyarrow is imported by the first call that needs it.",
+            f"Seconds, the best of {found['repeats']} processes each, with the files in the system's cache.",
+            "situ imports numpy; pyarrow is imported by the first call that needs it.",
             "",
             "| | by the clock | processor time |",
             "|---|---:|---:|",
@@ -121,8 +122,9 @@ def page(found: dict[str, Any]) -> str:
             "",
             "## Where it ran",
             "",
-            f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB; {machine['system']};",
-            f"Python {machine['python']}; commit {machine['commit']}; load average {machine['load']}.",
+            f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB;",
+            f"{machine['system']}; Python {machine['python']}; commit {machine['commit']};",
+            f"load average {machine['load']}.",
             "",
             "This page is written by `python -m benchmarks.install`.",
             "",

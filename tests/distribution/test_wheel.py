@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -23,6 +25,17 @@ rows = situ.match(events, q).to_pylist()
 assert [(row["A_ts"], row["B_ts"], row["match_time"]) for row in rows] == [(1, 2, 4)], rows
 print("one match")
 """
+# The same of a pandas DataFrame.
+PANDAS_QUERY = TINY_QUERY.replace("situ.match(events, q).to_pylist()", "answer(events, q)").replace(
+    "import pyarrow as pa, situ",
+    "import pandas as pd, pyarrow as pa, situ\n"
+    "def answer(events, q):\n"
+    "    found = situ.match(events.to_pandas(), q)\n"
+    "    assert isinstance(found, pd.DataFrame)\n"
+    "    return found.to_dict('records')",
+)
+SPARK_CALL = "import situ; situ.match_parquet(None, 'events', situ.query('FROM t DEFINE A AS x'))"
+EXTRA = 'pip install "situ[spark]"'
 
 
 def run(*command: str | Path, cwd: Path, env: dict[str, str] | None = None) -> str:
@@ -48,6 +61,13 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     constraints = ROOT / "tools" / "constraints.txt"
     run(folder / "bin" / "python", "-m", "pip", "install", "-q", "-c", constraints, wheel, cwd=folder)
     return folder / "bin"
+
+
+@pytest.fixture(scope="module")
+def brought(installed: Path) -> set[str]:
+    """The names of the packages that came with the wheel."""
+    listed = run(installed / "python", "-m", "pip", "list", "--format=freeze", cwd=installed)
+    return {line.partition("==")[0].lower() for line in listed.splitlines()} - {"pip", "setuptools"}
 
 
 def outside() -> dict[str, str]:
@@ -79,3 +99,43 @@ def test_version_stands_in_one_place(built: Path, installed: Path) -> None:
 
 def test_installed_package_runs_a_query(installed: Path) -> None:
     assert run(installed / "python", "-c", TINY_QUERY, cwd=installed, env=outside()) == "one match\n"
+
+
+def test_without_extras_only_what_tables_in_process_need_is_installed(brought: set[str]) -> None:
+    assert {"situ", "numba", "numpy", "pyarrow", "rich", "sqlglot"} <= brought
+    assert not brought & {"pyspark", "py4j", "pandas", "polars", "protobuf", "matplotlib"}
+
+
+def test_without_extras_a_pandas_frame_is_answered(installed: Path, brought: set[str]) -> None:
+    constraints = ROOT / "tools" / "constraints.txt"
+    run(installed / "python", "-m", "pip", "install", "-q", "-c", constraints, "pandas", cwd=installed)
+    assert run(installed / "python", "-c", PANDAS_QUERY, cwd=installed, env=outside()) == "one match\n"
+
+
+@pytest.mark.parametrize(
+    "command", [("python", "-c", SPARK_CALL), ("python", "-c", "import situ.spark"), ("situ", "demo")]
+)
+def test_without_the_extra_a_call_on_spark_names_it(
+    installed: Path, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    done = subprocess.run(
+        [installed / command[0], *command[1:]], cwd=tmp_path, capture_output=True, text=True, env=outside()
+    )
+    assert done.returncode != 0
+    assert "needs PySpark, which is not installed" in done.stderr
+    assert EXTRA in done.stderr
+
+
+def test_importing_the_installed_package_imports_nothing_heavy(installed: Path) -> None:
+    heavy = ("numba", "llvmlite", "pandas", "polars", "pyarrow", "pyspark", "matplotlib", "rich")
+    program = f"import sys, situ; print([name for name in {heavy} if name in sys.modules])"
+    assert run(installed / "python", "-c", program, cwd=installed, env=outside()) == "[]\n"
+
+
+def test_the_extra_brings_spark_and_the_tools_have_it() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = settings["project"]["optional-dependencies"]
+    names = {re.split(r"[^a-z]", one)[0] for one in extras["spark"]}
+    assert names == {"pyspark", "pandas", "protobuf"}
+    assert any("spark" in one and one.startswith("situ[") for one in extras["dev"])
+    assert extras["kafka"] == ["situ[spark]"]
