@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -55,3 +56,12 @@ def test_the_error_is_one_of_situ_and_an_import_error(monkeypatch: pytest.Monkey
         need_spark("this test")
     assert isinstance(caught.value, SituError)
     assert isinstance(caught.value, ImportError)
+
+
+def test_a_pyspark_that_is_too_old_is_refused_by_its_version(tmp_path: Path) -> None:
+    (tmp_path / "pyspark").mkdir()
+    (tmp_path / "pyspark" / "__init__.py").touch()
+    (tmp_path / "pyspark" / "version.py").write_text('__version__ = "3.5.1"')
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import situ.spark"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "situ needs PySpark 4.0 or newer, and PySpark 3.5.1 is installed" in done.stderr

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from situ.extras import need_spark
-
-need_spark("this")  # here once for every module in this folder
+from situ.extras import need_spark, refuse_old_spark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,3 +54,14 @@ def _check_workers(session: SparkSession) -> None:
     from situ.spark.session.pythons import check_workers
 
     check_workers(session)
+
+
+def _check_pyspark() -> None:
+    """Here once for every module in this folder."""
+    need_spark("this")
+    from pyspark.version import __version__
+
+    refuse_old_spark(__version__)
+
+
+_check_pyspark()
