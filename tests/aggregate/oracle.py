@@ -21,12 +21,16 @@ def aggregate(function: str, spark_type: str, values: Sequence[Any]) -> Any:
     present = [value for value in values if value is not None]
     if function == "count":
         return len(present)
+    if function == "collect_list":
+        return present
     if not present or (function == "stddev" and len(present) < 2):
         return None
     if function in ("min", "max"):
         return (min if function == "min" else max)(present, key=_order)
     if function == "stddev":
         return deviation([float(value) for value in present])
+    if function == "median" or function.startswith("percentile"):
+        return percentile(present, float(function.partition(" ")[2] or 0.5))
     if "decimal" in spark_type:
         return _decimal(function, spark_type, present)
     if spark_type in FLOATS:
@@ -48,6 +52,17 @@ def deviation(values: Sequence[float]) -> float:
     with decimal.localcontext(prec=60):
         square = sum((value - mean) ** 2 for value in exact) / (len(exact) - 1)
         return float((Decimal(square.numerator) / Decimal(square.denominator)).sqrt())
+
+
+def percentile(values: Sequence[Any], fraction: float) -> float:
+    """Spark's Percentile: between the two values next to the position, in doubles."""
+    ordered = sorted(values, key=_order)
+    position = (len(ordered) - 1) * fraction
+    lower, higher = math.floor(position), math.ceil(position)
+    low, high = ordered[lower], ordered[higher]
+    if low == high:
+        return float(low)
+    return float(low) + (position - lower) * (float(high) - float(low))
 
 
 def _order(value: Any) -> Any:

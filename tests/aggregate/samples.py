@@ -18,9 +18,10 @@ from situ.language.situations.ast import Item, Query, Symbol
 from situ.language.situations.binder import BoundQuery, bind
 from situ.language.text.types import Column
 
-ANY = ("count", "first", "last", "value")
+ANY = ("count", "first", "last", "value", "collect_list")
 ORDERED = (*ANY, "min", "max")
-NUMERIC = (*ORDERED, "sum", "avg", "stddev")
+PERCENTILES = ("median", "percentile 0.0", "percentile 0.3", "percentile 0.95", "percentile 1.0")
+NUMERIC = (*ORDERED, "sum", "avg", "stddev", *PERCENTILES)
 
 
 def _decimals(precision: int, scale: int) -> st.SearchStrategy[Decimal]:
@@ -91,9 +92,15 @@ TYPES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any], tuple[str, ...]]] = 
 
 def bound_of(items: Sequence[tuple[str, str | None]], types: dict[str, str]) -> BoundQuery:
     """A query that asks these items of symbol A over columns of these Spark types."""
-    asked = tuple(Item(function, "A", name) for function, name in items)
+    asked = tuple(item_of(function, name) for function, name in items)
     query = Query("events", symbols=(Symbol("A"),), order_by=("time",), items=asked)
     return bind(query, (Column("time", "bigint"), *(Column(name, kind) for name, kind in types.items())))
+
+
+def item_of(function: str, name: str | None) -> Item:
+    """A function of symbol A; a percentile's fraction stands behind its name."""
+    function, _, fraction = function.partition(" ")
+    return Item(function, "A", name, float(fraction) if fraction else None)
 
 
 def spec_of(items: Sequence[tuple[str, str | None]], types: dict[str, str], **options: Any) -> AggregateSpec:
@@ -137,6 +144,8 @@ def same(found: Any, expected: Any, size: float = 0.0) -> bool:
         if math.isnan(expected) or math.isinf(expected):
             return math.isnan(found) if math.isnan(expected) else found == expected
         return abs(found - expected) <= 1e-9 * abs(expected) + 1e-25 * size
+    if isinstance(expected, list) and isinstance(found, list):
+        return len(found) == len(expected) and all(map(same, found, expected))
     return type(found) is type(expected) and bool(found == expected)
 
 

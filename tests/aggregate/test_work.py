@@ -11,7 +11,7 @@ import pytest
 from aggregate.samples import TYPES, requests, spec_of
 from situ.aggregate import States
 from situ.aggregate.arrays import frozen
-from situ.aggregate.kernels import counts, edges, exact, extremes, floats
+from situ.aggregate.kernels import counts, edges, exact, extremes, floats, lists
 
 
 class _Counted(np.ndarray):
@@ -66,7 +66,7 @@ def test_kernels_are_compiled_once_for_all_column_types() -> None:
                 spec.item(index, again)
     compiled = {
         name: len(function.signatures)
-        for module in (counts, edges, exact, extremes, floats)
+        for module in (counts, edges, exact, extremes, floats, lists)
         for name, function in vars(module).items()
         if getattr(function, "py_func", None) is not None
     }

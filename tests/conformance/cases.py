@@ -146,6 +146,7 @@ def value(text: str) -> Any:
         (r"\d+-\d\d-\d\d", date.fromisoformat),
         (r"\d+-\d\d-\d\d \d.*Z", lambda text: datetime.fromisoformat(text[:-1]).replace(tzinfo=UTC)),
         (r"\d+-\d\d-\d\d \d.*", datetime.fromisoformat),
+        (r"\[.*\]", lambda text: [value(part.strip()) for part in text[1:-1].split(",") if part]),
         (r"[\d.]+s", lambda text: timedelta(seconds=float(text[:-1]))),
     ]
     for form, convert in forms:

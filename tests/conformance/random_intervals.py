@@ -57,6 +57,8 @@ AGGREGATES = [
         (function, "level")
         for function in ("first", "last", "count", "sum", "avg", "min", "max", "stddev", "value")
     ),
+    *((function, "level") for function in ("median", "percentile 0.9", "collect_list")),
+    ("collect_list", "x"),
     ("value", "x"),
     ("avg", "x"),
     ("count", None),

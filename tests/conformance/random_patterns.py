@@ -140,6 +140,8 @@ def return_clause(items: tuple[Item, ...]) -> str:
             return f"{symbol}.{function}"
         if function == "value":
             return f"{symbol}.{attribute}"
-        return f"{function}({symbol}.{attribute})" if attribute else f"{function}({symbol})"
+        function, _, fraction = function.partition(" ")
+        behind = f", {fraction}" if fraction else ""
+        return f"{function}({symbol}.{attribute}{behind})" if attribute else f"{function}({symbol})"
 
     return "RETURN " + ", ".join(f"{text(*item)} AS r{i}" for i, item in enumerate(items)) if items else ""

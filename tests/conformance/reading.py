@@ -131,14 +131,16 @@ def returns(text: str, symbols: tuple[str, ...]) -> tuple[tuple[Item, ...], tupl
     if text.strip() == "*":
         text = ", ".join(f"{symbol}.{end} AS {symbol}_{end}" for symbol in symbols for end in ("ts", "te"))
     one_of, attribute = "|".join(symbols), r"\.(\w+|`[^`]+`)"
-    aggregated = rf"\b(first|last|count|sum|avg|min|max|stddev)\s*\(\s*({one_of})(?:{attribute})?\s*\)"
+    functions = "first|last|count|sum|avg|min|max|stddev|median|percentile|collect_list"
+    aggregated = rf"\b({functions})\s*\(\s*({one_of})(?:{attribute})?\s*(?:,\s*([\d.]+)\s*)?\)"
     bare = rf"\b({one_of}){attribute}"
     items: dict[Item, None] = {}
 
     def column(found: re.Match[str]) -> str:
-        function, symbol, inner, bare_symbol, outer = found.groups()
+        function, symbol, inner, fraction, bare_symbol, outer = found.groups()
         if function:
-            item: Item = (function.lower(), symbol, inner and unquoted(inner))
+            called = f"{function.lower()} {fraction}" if fraction else function.lower()
+            item: Item = (called, symbol, inner and unquoted(inner))
         elif outer in ("ts", "te", "duration"):
             item = (outer, bare_symbol, None)
         else:

@@ -47,4 +47,6 @@ def same(left: Any, right: Any) -> bool:
         if math.isnan(left) or math.isnan(right):
             return math.isnan(left) and math.isnan(right)
         return math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-12)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same, left, right))
     return type(left) is type(right) and bool(left == right)

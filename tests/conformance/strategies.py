@@ -63,11 +63,14 @@ CONDITIONS = [
     ("x IS NULL OR d", lambda row: row["x"] is None or D(row)),
 ]
 PLAIN, ANY = CONDITIONS[:4], CONDITIONS  # plain columns overlap more, and so match more
+OF_NUMBERS = (
+    "first", "last", "count", "sum", "avg", "min", "max", "stddev", "median", "percentile 0.3", "collect_list"
+)  # fmt: skip
 AGGREGATES = [
-    *((function, "x") for function in ("first", "last", "count", "sum", "avg", "min", "max", "stddev")),
-    *((function, "n") for function in ("first", "last", "count", "sum", "avg", "min", "max", "stddev")),
-    *((function, "s") for function in ("first", "last", "count", "min", "max")),
-    *((function, "a") for function in ("first", "last", "count")),
+    *((function, "x") for function in OF_NUMBERS),
+    *((function, "n") for function in OF_NUMBERS),
+    *((function, "s") for function in ("first", "last", "count", "min", "max", "collect_list")),
+    *((function, "a") for function in ("first", "last", "count", "collect_list")),
     ("count", None),
     ("duration", None),
 ]

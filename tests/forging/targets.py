@@ -44,6 +44,11 @@ AGGREGATES = (
     "sum(A.d) AS sd, avg(A.d) AS ad, sum(B.w) AS sw, avg(B.w) AS aw, min(A.s) AS ms, max(B.w) AS mw, "
     "first(A.s) AS fs, last(B.d) AS ld, last(A.day) AS dy, min(B.n) AS mn, max(A.x) AS mx"
 )
+LISTS = (
+    "FROM e PARTITION BY k ORDER BY t, s DEFINE A AS a, B AS b PATTERN A before;meets;overlaps B WITHIN 20 "
+    "RETURN median(A.x) AS mx, percentile(B.n, 0.9) AS pn, median(A.d) AS md, percentile(A.w, 0.3) AS pw, "
+    "collect_list(A.s) AS ls, collect_list(B.day) AS ld, collect_list(B.w) AS lw"
+)
 FOLLOWED = (
     "FROM e PARTITION BY k ORDER BY t DEFINE A AS a AT LEAST 1, B AS b PATTERN A followed-by B WITHIN 20"
 )
@@ -153,6 +158,7 @@ def targets() -> Iterator[Target]:
     yield operator_target("pair join", PLAIN.format(by=by), events, join="pair")
     yield operator_target("followed-by", FOLLOWED, events, forget_after=50)
     yield operator_target("aggregates", AGGREGATES, events)
+    yield operator_target("lists", LISTS, events)
     yield operator_target("waiting", AGGREGATES, events, watermark=15)
     yield operator_target("intervals with ids", GIVEN.format(ids="ID BY id "), intervals, given=True)
     yield operator_target(
@@ -160,6 +166,7 @@ def targets() -> Iterator[Target]:
     )
     yield bucket_target("bucket", AGGREGATES, events, watermark=False)
     yield bucket_target("bucket waiting", AGGREGATES, events, watermark=True)
+    yield bucket_target("bucket of lists", LISTS, events, watermark=True)
     yield bucket_target("bucket of one partition", PLAIN.format(by=""), events, watermark=True)
     yield bucket_target(
         "bucket of intervals", GIVEN.format(ids="ID BY id "), intervals, given=True, watermark=False

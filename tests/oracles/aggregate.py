@@ -28,7 +28,10 @@ def item(function: str, situation: Situation, attribute: str | None, match_time:
 
 
 def aggregate(function: str, values: Sequence[Any]) -> Any:
-    """One SQL aggregate of the values in event order; nulls skipped except by first and last."""
+    """One SQL aggregate of the values in event order; nulls skipped except by first and last.
+
+    `percentile 0.95` is the function with its fraction.
+    """
     if function in ("first", "value"):
         return values[0]
     if function == "last":
@@ -36,6 +39,8 @@ def aggregate(function: str, values: Sequence[Any]) -> Any:
     present = [value for value in values if value is not None]
     if function == "count":
         return len(present)
+    if function == "collect_list":
+        return present
     if function == "stddev":
         return statistics.stdev(present) if len(present) > 1 else None
     if not present:
@@ -45,4 +50,15 @@ def aggregate(function: str, values: Sequence[Any]) -> Any:
     if function == "avg":
         return sum(present) / len(present)
     by_size = sorted(present, key=lambda value: (isinstance(value, float) and math.isnan(value), value))
+    if function == "median" or function.startswith("percentile"):
+        return _between(by_size, float(function.partition(" ")[2] or 0.5))
     return {"min": by_size[0], "max": by_size[-1]}[function]
+
+
+def _between(by_size: Sequence[Any], fraction: float) -> float:
+    """The value so far on the way from the least to the greatest, interpolated between two neighbours."""
+    position = (len(by_size) - 1) * fraction
+    lower = math.floor(position)
+    higher = math.ceil(position)
+    low, high = float(by_size[lower]), float(by_size[higher])
+    return low if low == high else low + (position - lower) * (high - low)

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from situ.aggregate.arrays import ALL_VALID, AnyArray, Numbers, frozen
+from situ.aggregate.lists import Lists
 from situ.aggregate.states import Part, States
 from situ.aggregate.validate import check_part
 from situ.errors import StateError
@@ -35,7 +36,11 @@ def to_buffers(states: States) -> list[bytes]:
     arrays = [array for part in condensed.parts for array in part.arrays]
     numbers = [_number_bytes(array) for array in arrays if isinstance(array, np.ndarray)]
     header = np.array([_VERSION, states.length, _fingerprint(states.components)], "<i8").tobytes()
-    others = [array for array in arrays if not isinstance(array, np.ndarray)]
+    others = [
+        array.to_arrow() if isinstance(array, Lists) else array
+        for array in arrays
+        if not isinstance(array, np.ndarray)
+    ]
     return [header, *numbers, *([_ipc_bytes(others)] if others else [])]
 
 
@@ -103,11 +108,10 @@ def _read(
     templates: tuple[AnyArray, ...], numbers: Iterator[_BytesLike], others: Iterator[pa.Array], length: int
 ) -> Iterator[AnyArray]:
     for template in templates:
-        yield (
-            _read_numbers(next(numbers), template, length)
-            if isinstance(template, np.ndarray)
-            else next(others)
-        )
+        if isinstance(template, np.ndarray):
+            yield _read_numbers(next(numbers), template, length)
+        else:
+            yield template.of_arrow(next(others)) if isinstance(template, Lists) else next(others)
 
 
 def _read_numbers(buffer: _BytesLike, template: Numbers, length: int) -> Numbers:

@@ -6,9 +6,13 @@ import numpy as np
 import pyarrow as pa
 
 from situ.aggregate.arrays import Numbers, expanded
+from situ.aggregate.lists import Lists, as_list_array
 from situ.aggregate.overflow import refuse_overflow
 from situ.aggregate.states import Part
 from situ.aggregate.types import ValueType
+from situ.errors import DataError
+
+_MOST_LISTED = 2**31 - 1  # values of one array of lists, in Arrow and in Spark
 
 
 def number_array(values: Numbers, valid: Numbers, arrow: pa.DataType) -> pa.Array:
@@ -43,6 +47,19 @@ def kept(part: Part, value_type: ValueType, length: int) -> pa.Array:
     values, valid = part.arrays
     assert value_type.arrow is not None, "numbers have an Arrow type"
     return number_array(values, expanded(valid, length), value_type.arrow)
+
+
+def collected(lists: Lists, what: str) -> pa.Array:
+    """Lists as Arrow lists."""
+    n_values = int(lists.length.sum())
+    if n_values > _MOST_LISTED:
+        raise DataError(
+            f"{what} of {len(lists.length)} results has {n_values} values together, and an array of lists "
+            f"holds at most {_MOST_LISTED}",
+            hint="narrow the query (WHERE, WITHIN), match parts of the input one after the other, or take "
+            "median, percentile or another aggregate in place of the list",
+        )
+    return as_list_array(lists)
 
 
 def float_sum(part: Part) -> Numbers:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 
-from situ.aggregate import codec, decimals, results
+from situ.aggregate import codec, decimals, percentiles, results
 from situ.aggregate.arrays import Numbers
 from situ.aggregate.columns import ColumnView
 from situ.aggregate.components import (
@@ -23,6 +23,7 @@ from situ.aggregate.components import (
     Moments,
     NumberEdges,
     NumberExtremes,
+    Values,
 )
 from situ.aggregate.components.counts import ONE_EACH
 from situ.aggregate.states import States
@@ -45,6 +46,7 @@ class Wanted:
     function: str
     position: int
     text: str  # as the query says it, for errors
+    fraction: float  # of a percentile
 
 
 class AggregateSpec:
@@ -69,7 +71,12 @@ class AggregateSpec:
         self.components: tuple[Component, ...] = tuple(components)
         self.columns: tuple[str, ...] = tuple(self.types)
         self._items = {
-            index: Wanted(item.function, components.index(component), _text(item))
+            index: Wanted(
+                item.function,
+                components.index(component),
+                _text(item),
+                0.5 if item.fraction is None else item.fraction,
+            )
             for index, (item, component) in wanted.items()
         }
         self._empty = States(self.components, tuple(c.empty() for c in self.components), 0)
@@ -162,6 +169,10 @@ class AggregateSpec:
             return results.count(part)
         if wanted.function == "stddev":
             return results.deviation(part)
+        if wanted.function in ("median", "percentile"):
+            return percentiles.percentile(part.arrays[0], component.type, wanted.fraction)
+        if wanted.function == "collect_list":
+            return results.collected(part.arrays[0], wanted.text)
         average = wanted.function == "avg"
         if component.type.is_decimal:
             finish = decimals.average_decimal if average else decimals.sum_decimal
@@ -209,6 +220,8 @@ def _component(function: str, attribute: str | None, types: Mapping[str, ValueTy
             return FloatSums(attribute, kind) if kind.family == "floats" else ExactSums(attribute, kind)
         case "stddev":
             return Moments(attribute, kind)
+        case "median" | "percentile" | "collect_list":
+            return Values(attribute, kind)
         case "min" | "max":
             largest = function == "max"
             return (

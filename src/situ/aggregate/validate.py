@@ -19,6 +19,7 @@ from situ.aggregate.components import (
     ExactSums,
     NumberEdges,
     NumberExtremes,
+    Values,
 )
 from situ.aggregate.kernels.exact import LIMB
 from situ.aggregate.states import Part
@@ -33,6 +34,8 @@ def check_part(component: Component, part: Part, opaque: Mapping[str, pa.DataTyp
     """Refuse what no events can have given; `opaque` tells the types of columns without one of their own."""
     if isinstance(component, ArrowEdges | ArrowExtremes):
         _check_type(component, part.arrays[0], opaque)
+    elif isinstance(component, Values):
+        _check_type(component, part.arrays[0].pool, opaque)
     elif isinstance(component, NumberEdges | NumberExtremes):
         _check_values(component.type, *part.arrays)
     else:

@@ -28,11 +28,15 @@ if TYPE_CHECKING:
 
 
 class Field(NamedTuple):
-    """A column of what an operator emits; on Spark of the type of the input's column `like`, if it is one."""
+    """A column of what an operator emits; on Spark of the type of the input's column `like`, if it is one.
+
+    `is_list`: of arrays of that type.
+    """
 
     name: str
     type: pa.DataType
     like: str | None = None
+    is_list: bool = False
 
 
 class Nested(NamedTuple):

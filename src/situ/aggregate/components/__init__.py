@@ -6,6 +6,7 @@ from situ.aggregate.components.edges import ArrowEdges, NumberEdges
 from situ.aggregate.components.extremes import ArrowExtremes, NumberExtremes
 from situ.aggregate.components.moments import Moments
 from situ.aggregate.components.sums import ExactSums, FloatSums
+from situ.aggregate.components.values import Values
 
 __all__ = [
     "ArrowEdges",
@@ -18,4 +19,5 @@ __all__ = [
     "Moments",
     "NumberEdges",
     "NumberExtremes",
+    "Values",
 ]

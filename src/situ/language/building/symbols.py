@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from situ.errors import QueryError
-from situ.language.building.values import Value
+from situ.language.building.values import Value, value
 from situ.language.text.words import ITEM_ENDPOINTS, quote
 
 
@@ -187,6 +187,18 @@ class SymbolName:
     def stddev(self, attribute: str) -> Value:
         """The sample standard deviation."""
         return self._aggregate("stddev", attribute)
+
+    def median(self, attribute: str) -> Value:
+        """The value in the middle, or halfway between the two there."""
+        return self._aggregate("median", attribute)
+
+    def percentile(self, attribute: str, fraction: float) -> Value:
+        """The value below which `fraction` (0 to 1) of the values lie, interpolated."""
+        return Value(f"percentile({self._path(attribute)}, {value(fraction).sql})")
+
+    def collect_list(self, attribute: str) -> Value:
+        """The values that are not null, in the order of the events."""
+        return self._aggregate("collect_list", attribute)
 
     def count(self, attribute: str | None = None) -> Value:
         """The number of events, or of those where the attribute is not null."""

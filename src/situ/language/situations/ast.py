@@ -44,13 +44,14 @@ class Constraint:
 class Item:
     """One thing asked of a match: an aggregate over a situation's events, or an endpoint.
 
-    function: first last count sum avg min max stddev (attribute None only for count),
-    ts te duration (attribute None), value (A.attr alone, interval input only).
+    function: first last count sum avg min max stddev median percentile collect_list (attribute None only
+    for count), ts te duration (attribute None), value (A.attr alone, interval input only).
     """
 
     function: str
     symbol: str
     attribute: str | None = None
+    fraction: float | None = None  # of percentile
 
 
 @dataclass(frozen=True)

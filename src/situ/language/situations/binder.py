@@ -321,6 +321,8 @@ class _Binder:
             if column.type.startswith(("map<", "variant")):
                 raise self.aggregate_error(item, column, "a type whose values can be ordered")
             return column.type
+        if item.function == "collect_list":
+            return f"array<{column.type}>"
         if type_kind(column.type) is not Kind.NUMBER:
             raise self.aggregate_error(item, column, "a number")
         return _numeric_result(item.function, column.type)
@@ -331,7 +333,7 @@ class _Binder:
             f"{item.function}({item.symbol}.{column.name}) needs {needed}, and "
             f"{column.name} is a {column.type}",
             column.name,
-            hint="count, first and last take any type, min and max any that can be ordered; "
+            hint="count, first, last and collect_list take any type, min and max any that can be ordered; "
             "to add up numbers held as text convert the column first",
         )
 
@@ -350,9 +352,11 @@ def _comparison_hint(condition: Expression, kind: Kind) -> str:
 
 
 def _numeric_result(function: str, type_name: str) -> str:
-    """Spark's result type of sum, avg and stddev over a numeric column."""
+    """Spark's result type of sum, avg, stddev and percentiles over a numeric column."""
     decimal = decimal_of(type_name)
-    if function == "stddev" or (decimal is None and (function == "avg" or type_name in ("float", "double"))):
+    if function in ("stddev", "median", "percentile") or (
+        decimal is None and (function == "avg" or type_name in ("float", "double"))
+    ):
         return "double"
     if decimal is None:
         return "bigint"

@@ -129,4 +129,6 @@ def item_text(item: Item) -> str:
     if item.attribute.lower() in ITEM_ENDPOINTS:
         attribute = f"`{item.attribute}`"  # bare it would be the start, end or length of the situation
     path = f"{symbol}.{attribute}"
+    if item.fraction is not None:
+        path += f", {item.fraction!r}"
     return path if item.function == "value" else f"{item.function}({path})"

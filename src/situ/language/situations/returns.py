@@ -30,8 +30,11 @@ from situ.language.text.words import (
     quote,
 )
 
-_SAME_AGGREGATE = {"mean": "avg", "std": "stddev", "stddev_samp": "stddev"}  # as in Spark
+_SAME_AGGREGATE = {  # as in Spark
+    "mean": "avg", "std": "stddev", "stddev_samp": "stddev", "array_agg": "collect_list"
+}  # fmt: skip
 _MEANT = (*AGGREGATES, *_SAME_AGGREGATE)
+_OTHER_PERCENTILES = ("percentile_cont", "percentile_disc", "percentile_approx", "approx_percentile")
 
 
 def return_texts(source: Source, clause: Clause) -> list[ReturnText] | None:
@@ -162,7 +165,7 @@ class ItemReader:
         if name in AGGREGATES or name in SPARK_AGGREGATES:
             return True
         # An unknown function over nothing but `A.attr` was meant as an aggregate if its name is like one.
-        attribute_alone = position + 5 < len(tokens) and tokens[position + 5].is_sign(")")
+        attribute_alone = position + 5 < len(tokens) and tokens[position + 5].is_sign(")", ",")
         return (
             attribute_alone
             and did_you_mean(name, _MEANT) is not None
@@ -183,13 +186,7 @@ class ItemReader:
         function = tokens[position]
         name = _SAME_AGGREGATE.get(function.value.lower(), function.value.lower())
         if name not in AGGREGATES:
-            raise source.error(
-                UnknownAggregateError,
-                f"{function.value} is not an aggregate of situations",
-                function,
-                hint=(None if name in SPARK_AGGREGATES else did_you_mean(name, _MEANT))
-                or "the aggregates are " + ", ".join(AGGREGATES),
-            )
+            raise self._unknown(source, function)
         close = _closing(tokens, position + 1)
         inside = tokens[position + 2 : close]
         whole = Span(function.start, tokens[close].end)
@@ -199,13 +196,53 @@ class ItemReader:
             )
         if inside[0].is_word("DISTINCT", "ALL"):
             raise source.error(ReturnItemError, f"{name} takes no {inside[0].value}", inside[0])
+        fraction = None
+        if name == "percentile":
+            inside, fraction = self._with_fraction(source, inside, whole)
         if len(inside) == 1 and inside[0].is_name and name == "count" and inside[0].value in self.symbols:
             return Item("count", inside[0].value), close
         if len(inside) == 3 and inside[0].is_name and inside[1].is_sign(".") and inside[2].is_name:
-            return self._attribute_item(source, name, inside), close
+            return self._attribute_item(source, name, inside, fraction), close
         raise self._bad_argument(source, name, inside)
 
-    def _attribute_item(self, source: Source, name: str, inside: Sequence[Token]) -> Item:
+    def _unknown(self, source: Source, function: Token) -> QueryError:
+        name = function.value.lower()
+        hint = None if name in SPARK_AGGREGATES else did_you_mean(name, _MEANT)
+        if name in _OTHER_PERCENTILES:
+            hint = f"percentiles are exact here: {self._example('percentile')}"
+        return source.error(
+            UnknownAggregateError,
+            f"{function.value} is not an aggregate of situations",
+            function,
+            hint=hint or "the aggregates are " + ", ".join(AGGREGATES),
+        )
+
+    def _with_fraction(
+        self, source: Source, inside: Sequence[Token], whole: Span
+    ) -> tuple[Sequence[Token], float]:
+        """What percentile is taken of, and which: a number from 0 to 1, known before any data."""
+        of, *others = split_commas(inside)
+        hint = f"write {self._example('percentile')}, one item for each percentile"
+        if not others:
+            raise source.error(ReturnItemError, "percentile needs a number from 0 to 1", whole, hint=hint)
+        if len(others) > 1:
+            raise source.error(
+                ReturnItemError, "percentile takes no frequencies", span_of(others[1] or inside), hint=hint
+            )
+        number = others[0]
+        is_one = len(number) == 1 and number[0].kind is Kind.NUMBER
+        if not is_one or not 0 <= float(number[0].value) <= 1:
+            raise source.error(
+                ReturnItemError,
+                "percentile takes one plain number from 0 to 1 behind the column",
+                span_of(number or inside),
+                hint=hint,
+            )
+        return of, float(number[0].value)
+
+    def _attribute_item(
+        self, source: Source, name: str, inside: Sequence[Token], fraction: float | None
+    ) -> Item:
         symbol, attribute = inside[0], inside[2]
         self._check_symbol(source, symbol)
         if attribute.is_word("TS", "TE", "DURATION"):
@@ -218,18 +255,19 @@ class ItemReader:
                 "that name is written "
                 f"{symbol.value}.`{attribute.value}`",
             )
-        return Item(name, symbol.value, attribute.value)
+        return Item(name, symbol.value, attribute.value, fraction)
 
     def _bad_argument(self, source: Source, name: str, inside: Sequence[Token]) -> QueryError:
         span = span_of(inside)
         if len(inside) == 1 and inside[0].is_name:
             written = inside[0].value
             if written in self.symbols:
-                hint = f"say which column, as in {name}({quote(written)}.speed)"
+                hint = f"say which column, as in {_call(name, f'{quote(written)}.speed')}"
             elif name == "count" and (close := did_you_mean(written, self.symbols)):
                 hint = close
             else:
-                hint = f"say of which situation: {name}({quote(self.symbols[0])}.{quote(written)})"
+                path = f"{quote(self.symbols[0])}.{quote(written)}"
+                hint = f"say of which situation: {_call(name, path)}"
                 if name == "count":
                     hint = f"the symbols are {', '.join(self.symbols)}; of a column {hint}"
         elif any(token.is_name and token.value.lower() in AGGREGATES for token in inside):
@@ -245,7 +283,7 @@ class ItemReader:
 
     def _example(self, name: str) -> str:
         symbol = quote(self.symbols[0])
-        return f"count({symbol})" if name == "count" else f"{name}({symbol}.speed)"
+        return f"count({symbol})" if name == "count" else _call(name, f"{symbol}.speed")
 
     # -- A.ts, A.te, A.duration, and for intervals A.attr
 
@@ -294,6 +332,10 @@ class ItemReader:
     def _check_symbol(self, source: Source, token: Token) -> None:
         if token.value not in self.symbols:
             raise unknown_symbol(Place(source, token.span), token.value, self.symbols)
+
+
+def _call(name: str, path: str) -> str:
+    return f"percentile({path}, 0.95)" if name == "percentile" else f"{name}({path})"
 
 
 def unknown_symbol(place: Place, name: str, symbols: Sequence[str]) -> QueryError:

@@ -32,7 +32,9 @@ INTERVAL_UNITS = _words("YEAR MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICR
     "YEARS MONTHS WEEKS DAYS HOURS MINUTES SECONDS MILLISECONDS MICROSECONDS"
 )
 
-AGGREGATES = ("first", "last", "count", "sum", "avg", "min", "max", "stddev")
+AGGREGATES = (
+    "first", "last", "count", "sum", "avg", "min", "max", "stddev", "median", "percentile", "collect_list"
+)  # fmt: skip
 ENDPOINTS = ("ts", "te")
 ITEM_ENDPOINTS = ("ts", "te", "duration")
 

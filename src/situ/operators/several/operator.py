@@ -127,9 +127,9 @@ class SeveralOperator:
     def output(self) -> list[Field]:
         """Whose a row is, and the columns of every operator under names of their own."""
         own = [
-            Field(f"{prefix_of(i)}{name}", kind, like)
+            field._replace(name=f"{prefix_of(i)}{field.name}")
             for i, operator in enumerate(self.operators)
-            for name, kind, like in operator.output
+            for field in operator.output
         ]
         return [Field(QUERY, pa.string()), *own]
 

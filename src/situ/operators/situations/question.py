@@ -136,10 +136,7 @@ class AskedSituations:
             items = [Returned(item.name, item.expression) for item in self.bound.query.returns]
             ids = [Returned(MATCH_ID, MATCH_ID)] * self.match_id
             return (*items, Returned(MATCH_TIME, MATCH_TIME), *ids)
-        values = [
-            Returned(f"{function}_{attribute}", f"_value_{i}")
-            for i, (function, attribute) in enumerate(aggregates_of(self.bound))
-        ]
+        values = [Returned(name, f"_value_{i}") for i, name in enumerate(aggregates_of(self.bound))]
         return (*(Returned(name, name) for name in ("symbol", "ts", "te", "n_events")), *values)
 
     def operator(

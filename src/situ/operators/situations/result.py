@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +12,11 @@ import pyarrow as pa
 from situ.aggregate.types import value_type
 from situ.carry.contract import Field, Setting
 from situ.errors import DataError, UnsupportedExpressionError
-from situ.expressions import compile_expression
+from situ.expressions import Compiled, compile_expression
 from situ.expressions.types import canonical
+from situ.language.situations.ast import Item, ReturnItem
 from situ.language.situations.binder import BoundQuery
+from situ.language.situations.printer import item_text
 from situ.operators.situations.engine import Engine, Found, SymbolValues
 from situ.operators.situations.identity import match_ids
 from situ.operators.situations.known import Positions
@@ -24,13 +26,21 @@ from situ.rows.schema import are_ticks, one_column, result_time_type, ticks_writ
 MATCH_TIME, MATCH_ID = "match_time", "match_id"
 
 
-def aggregates_of(bound: BoundQuery) -> dict[tuple[str, str], int]:
-    """Every (function, attribute) some symbol asks for, and the last item that does."""
+# functions whose values have the attribute's own type
+_OF_ITS_TYPE = ("first", "last", "min", "max", "value")
+
+
+def aggregates_of(bound: BoundQuery) -> dict[str, int]:
+    """The name of every aggregate that some symbol asks for, and the last item that does."""
     return {
-        (item.function, item.attribute): i
-        for i, item in enumerate(bound.query.items)
-        if item.attribute is not None
+        _aggregate_name(item): i for i, item in enumerate(bound.query.items) if item.attribute is not None
     }
+
+
+def _aggregate_name(item: Item) -> str:
+    """`avg_speed`; a dot in `percentile_0_95_speed` would have to be quoted everywhere."""
+    fraction = "" if item.fraction is None else f"_{item.fraction!r}".replace(".", "_")
+    return f"{item.function}{fraction}_{item.attribute}"
 
 
 class _Items:
@@ -52,27 +62,46 @@ class _Items:
         like = None
         if item.function in ("ts", "te"):
             like = self.bound.time.name
-        elif item.function in ("first", "last", "min", "max", "value"):  # of any type, nested ones too
+        elif item.function in (*_OF_ITS_TYPE, "collect_list"):  # of any type, nested ones too
             like = self.bound.column(str(item.attribute)).name
-        return Field(name, self.item_schema.field(i).type, like)
+        return Field(name, self.item_schema.field(i).type, like, item.function == "collect_list")
 
     def _item_type(self, i: int, schema: pa.Schema) -> pa.DataType:
         item, kind = self.bound.query.items[i], self.bound.item_types[i]
         if item.function in ("ts", "te"):
             return self.time_type
-        if item.function in ("first", "last", "min", "max", "value") and value_type(kind).arrow is None:
-            kind_in = schema.field(self.bound.column(str(item.attribute)).name).type
-            # what Spark evaluates may be of any type: here it only passes through
-            if self._evaluates and self.bound.query.returns and canonical(kind_in) is None:
-                raise UnsupportedExpressionError(
-                    f"{item.function}({item.symbol}.{item.attribute}) of Arrow type {kind_in}"
-                )
-            return kind_in
+        if item.function == "collect_list":
+            of = self.bound.column(str(item.attribute))
+            return pa.list_(value_type(of.type).arrow or self._opaque_type(item, schema))
+        if item.function in _OF_ITS_TYPE and value_type(kind).arrow is None:
+            return self._opaque_type(item, schema)
         return value_type(kind).arrow
+
+    def _opaque_type(self, item: Item, schema: pa.Schema) -> pa.DataType:
+        """Of an attribute that is kept as it comes."""
+        kind_in = schema.field(self.bound.column(str(item.attribute)).name).type
+        # what Spark evaluates may be of any type: here it only passes through
+        if self._evaluates and self.bound.query.returns and canonical(kind_in) is None:
+            raise UnsupportedExpressionError(
+                f"{item.function}({item.symbol}.{item.attribute}) of Arrow type {kind_in}"
+            )
+        return kind_in
 
     def times(self, ticks: Positions, null: npt.NDArray[np.bool_] | None = None) -> pa.Array:
         """Ticks as the time column's type."""
         return one_column(self._write_ticks, ticks, null)
+
+
+class _Passed(NamedTuple):
+    """A RETURN item that is nothing but a column, of a type that no expression takes."""
+
+    type: pa.DataType
+    columns: tuple[str]
+    is_bare: bool = True
+
+    def __call__(self, items: Mapping[str, pa.Array]) -> pa.Array:
+        """The column as it is."""
+        return items[self.columns[0]]
 
 
 class MatchResults(_Items):
@@ -88,17 +117,9 @@ class MatchResults(_Items):
             (f"_item_{i}", position[item.symbol], item.function) for i, item in enumerate(bound.query.items)
         ]
         self._functions = {item.function for item in bound.query.items}
-        self._returns = []
+        self._returns: list[tuple[str, Compiled | _Passed]] = []
         if setting.evaluates:
-            self._returns = [
-                (
-                    item.name,
-                    compile_expression(
-                        item.expression, self.item_schema, ansi=setting.ansi, time_zone=setting.time_zone
-                    ),
-                )
-                for item in bound.query.returns
-            ]
+            self._returns = [(item.name, self._compiled(item, setting)) for item in bound.query.returns]
             self.output = [Field(name, compiled.type) for name, compiled in self._returns]
         else:
             self.output = [self._item_field(i, name) for i, (name, _, _) in enumerate(self._items)]
@@ -106,6 +127,22 @@ class MatchResults(_Items):
         if with_id:
             self.output.append(Field(MATCH_ID, pa.string()))
         self._sheets = self._plain_sheets()
+
+    def _compiled(self, item: ReturnItem, setting: Setting) -> Compiled | _Passed:
+        """A RETURN item to be evaluated here; a list passes through, and nothing is computed with it."""
+        for column in item.expression.columns:
+            field = self.item_schema.field(column)
+            if pa.types.is_list(field.type):
+                if item.expression.sql.strip("()") == column:
+                    return _Passed(field.type, (column,))
+                of = item_text(self.bound.query.items[self.item_schema.get_field_index(column)])
+                raise UnsupportedExpressionError(
+                    f"an expression over {of}",
+                    hint=f"Return {of} alone and compute with the column that it becomes.",
+                )
+        return compile_expression(
+            item.expression, self.item_schema, ansi=setting.ansi, time_zone=setting.time_zone
+        )
 
     def _plain_sheets(self) -> Sheets | None:
         """Where results show endpoints as they are and nothing else, those of small steps need no columns."""
@@ -169,8 +206,8 @@ class SituationResults(_Items):
             Field("te", self.time_type, bound.time.name),
             Field("n_events", pa.int64()),
             *(
-                self._item_field(item, f"{function}_{attribute}" if setting.evaluates else f"_value_{i}")
-                for i, ((function, attribute), item) in enumerate(self._aggregates.items())
+                self._item_field(item, name if setting.evaluates else f"_value_{i}")
+                for i, (name, item) in enumerate(self._aggregates.items())
             ),
         ]
 
@@ -188,9 +225,7 @@ class SituationResults(_Items):
             pa.array(spec.n_events(values.states)),
         ]
         asked = {
-            (item.function, item.attribute): i
-            for i, item in enumerate(self.bound.query.items)
-            if item.symbol == name
+            _aggregate_name(item): i for i, item in enumerate(self.bound.query.items) if item.symbol == name
         }
         for aggregate, last in self._aggregates.items():
             item = asked.get(aggregate)

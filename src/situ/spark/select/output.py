@@ -12,7 +12,7 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_type
 
 from situ.carry.batch.task import key_names
-from situ.carry.contract import Asked, Nested, Operator
+from situ.carry.contract import Asked, Field, Nested, Operator
 from situ.errors import BindError
 from situ.language.text.nodes import Expression
 from situ.spark.select.project import column_named, first_sentence
@@ -36,13 +36,15 @@ def fields_of(operator: Operator, schema: T.StructType) -> T.StructType:
         T.StructField(name, schema[column.name].dataType)
         for name, column in zip(key_names(needs), needs.partition, strict=True)
     ]
-    own = [
-        T.StructField(
-            field.name, from_arrow_type(field.type) if field.like is None else schema[field.like].dataType
-        )
-        for field in operator.output
-    ]
+    own = [T.StructField(field.name, _type_of(field, schema)) for field in operator.output]
     return T.StructType([*keys, *own])
+
+
+def _type_of(field: Field, schema: T.StructType) -> T.DataType:
+    if field.like is None:
+        return from_arrow_type(field.type)
+    like = schema[field.like].dataType
+    return T.ArrayType(like, containsNull=False) if field.is_list else like
 
 
 def finished(found: DataFrame, asked: Asked, beside: Columns = _NONE) -> DataFrame:
