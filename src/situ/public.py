@@ -84,8 +84,8 @@ def match(events: Table | SparkDataFrame, query: Query | Mapping[str, Query], **
             as Spark 4 does; False makes them null. On Spark the session decides.
         time_zone: in process: the zone of timestamps written as text in conditions, "UTC" by default. On
             Spark the session decides.
-        strategy: on batch DataFrames: how events come together, "shuffle" or "map-side"; "auto" (the default)
-            looks at the input.
+        strategy: on batch DataFrames: how events come together, "direct", "map-side" or "shuffle"; "auto"
+            (the default) looks at the input.
         watermark: on streams: a duration, how much later than others a row may come. Rows wait until it has
             passed them.
         late_rows: on streams: True hands out rows that came too late, and rows set aside by max_ahead.

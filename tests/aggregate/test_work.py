@@ -40,6 +40,61 @@ def test_requests_with_one_start_are_answered_in_one_sweep() -> None:
     assert _Counted.reads == n + (n - 50)
 
 
+def test_values_so_far_are_stored_once() -> None:
+    """At every instant of a run of n values: n values and n lengths, not n * n / 2 values."""
+    n = 1000
+    spec = spec_of([("median", "x"), ("collect_list", "x")], {"x": "double"})
+    rows = spec.rows({"x": pa.array(np.arange(n, dtype=float))})
+    before = spec.fold(rows, spec.empty(), *requests((0, 9, -1)))
+    for carry, n_carried in ((spec.empty(), 0), (before, 10)):
+        carry_idx = len(carry) - 1
+        so_far = spec.fold(rows, carry, *requests(*((0, end, carry_idx) for end in range(n))))
+        (part,) = so_far.parts
+        assert len(part.arrays[0].pool) == n + n_carried
+        assert so_far.nbytes <= 8 * (3 * n + n_carried)
+        assert spec.item(1, so_far.take(np.array([0, n - 1])))[1].as_py()[n_carried:] == [*range(n)]
+
+
+def test_a_list_is_sorted_once_whatever_shows_it() -> None:
+    """And one that grew by a few values is not sorted anew."""
+    n, sorts = 100, []
+    keys = np.arange(n)[::-1].copy()
+
+    def sort(array: Any) -> Any:
+        sorts.append(len(array))
+        return np.sort(array)
+
+    plain = _plain(lists.middle_keys)
+    function = type(plain)(plain.__code__, plain.__globals__ | {"np": _NumPy(sort)})
+    lengths = np.arange(1, n + 1)
+    low, high = function(keys, np.zeros(n, np.int64), lengths, np.zeros(n, np.int64), lengths - 1)
+    assert (low == n - lengths).all()
+    assert (high == n - 1).all()
+    assert sorts == [1]
+
+
+class _NumPy:
+    """NumPy with another sort."""
+
+    def __init__(self, sort: Any) -> None:
+        self.sort = sort
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+
+def test_what_is_forgotten_leaves_the_pool() -> None:
+    spec = spec_of([("collect_list", "x")], {"x": "bigint"})
+    rows = spec.rows({"x": pa.array(range(10_000))})
+    ranges = [(i, i + 99, -1) for i in range(0, 10_000, 100)]
+    states = spec.fold(rows, spec.empty(), *requests(*ranges))
+    few = states.take(np.array([7, 3]))
+    assert len(few.parts[0].arrays[0].pool) == 200
+    assert [one[0] for one in spec.item(0, few).to_pylist()] == [700, 300]
+    most = states.take(np.arange(60))
+    assert most.parts[0].arrays[0].pool is states.parts[0].arrays[0].pool
+
+
 def test_first_and_last_of_raw_events_do_not_read_the_rows() -> None:
     each_has_one = frozen(np.empty(0, np.int64))
     source = edges.edge_sources(

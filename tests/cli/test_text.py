@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import json
+import math
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -89,3 +91,27 @@ def test_nested_times_keep_their_microseconds() -> None:
             "pairs": [{"for": "INTERVAL '0 00:00:00.000007' DAY TO SECOND"}],
         },
     ]
+
+
+def test_lists_in_csv_are_json(tmp_path: Path) -> None:
+    lists = {
+        "x": [[1.5, math.nan, -math.inf], [], None],
+        "n": pa.array([[2**62], None, [-1, 0]]),
+        "s": [['say "hi"\n', "\\", "é", "a,b"], ["a", "a"], []],
+        "b": [[True, False], None, []],
+        "t": [[datetime(2024, 1, 1, 0, 0, 0, 1, UTC)], [], None],
+        "d": pa.array([[0], [], None], pa.list_(pa.int32())).cast(pa.list_(pa.date32())),
+    }
+    args = argparse.Namespace(out=tmp_path / "found.csv", overwrite=True, limit=20)
+    deliver(args, pa.table(lists), "match")
+    with args.out.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = {name: [json.loads(row[name]) if row[name] else None for row in rows] for name in lists}
+    assert found == {
+        "x": [[1.5, "nan", "-inf"], [], None],
+        "n": [[2**62], None, [-1, 0]],
+        "s": lists["s"],
+        "b": [[True, False], None, []],
+        "t": [["2024-01-01T00:00:00.000001Z"], [], None],
+        "d": [["1970-01-01"], [], None],
+    }

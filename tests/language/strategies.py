@@ -162,6 +162,8 @@ def returns(draw: st.DrawFn, names: Names) -> str:
             f"avg({symbol}.{attribute})",
             f"count({symbol})",
             f"round(SUM({symbol}.{attribute}) / count({symbol}), 2)",
+            f"median({symbol}.{attribute}) - percentile({symbol}.{attribute}, 1e-5)",
+            f"collect_list({symbol}.{attribute})[0]",
             f"{symbol}.te - {symbol}.ts",
             f"{symbol}.duration",
             f"first({symbol}.{attribute}).field",

@@ -65,6 +65,18 @@ def test_piestream() -> None:
     assert ((sideways > 0.5) | (sideways < -0.5)).sql == "lateralAccel > 0.5 OR lateralAccel < -0.5"
 
 
+def test_all_values() -> None:
+    built = (
+        events("e")
+        .order_by("t")
+        .define(A, col("x") > 8)
+        .returns(m=A.median("x"), p=A.percentile("ts", 0.95) * 2, all=A.collect_list("x"))
+        .query()
+    )
+    text = "median(A.x) AS m, percentile(A.`ts`, .95) * 2 AS p, array_agg(A.x) AS all"
+    assert built == query(f"FROM e ORDER BY t DEFINE A AS x > 8 RETURN {text}")
+
+
 def test_iseq() -> None:
     d = SymbolName("D")
     built = (

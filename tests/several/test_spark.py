@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 HIGH = """FROM e PARTITION BY k ORDER BY ts DEFINE A AS x > 5 AT LEAST 2 seconds WITHIN 60 seconds
 RETURN A.ts AS since, avg(A.y) * 2 AS mean, A.duration AS query"""
 PAIR = """FROM e PARTITION BY k ORDER BY ts DEFINE A AS x > 5, B AS x > 7 AND y > 10
-PATTERN A contains;started-by B WITHIN 20 seconds RETURN count(B) AS n, A.ts AS started, B.te AS ended"""
+PATTERN A contains;started-by B WITHIN 20 seconds
+RETURN count(B) AS n, median(A.y) AS m, collect_list(B.x) AS l, A.ts AS started, B.te AS ended"""
 FEW = """FROM e WHERE x <> 0 PARTITION BY k ORDER BY ts DEFINE A AS 10 / x > 3, B AS x > 5
 PATTERN A before B WITHIN 30 seconds EMIT FINAL"""
 TEXTS = {"high": HIGH, "The pair": PAIR, "a.b": FEW}

@@ -491,3 +491,23 @@ def test_decimals_and_nested_values(spark: SparkSession) -> None:
     (found,) = situ.match(events, situ.query(text)).collect()
     assert (found.total, found.mean) == (decimal.Decimal("2.00"), decimal.Decimal("2.000000"))
     assert found.s.N == 2
+
+
+def test_lists_are_of_sparks_types_and_any_function_takes_them(spark: SparkSession) -> None:
+    """Beside `tests/aggregate`, which holds their values."""
+    events = spark.sql(
+        """SELECT id AS t, id % 4 > 0 AS up, cast(nullif(id, 2) AS decimal(20, 2)) AS d,
+        named_struct('N', id) AS s FROM range(8)"""
+    )
+    text = """FROM e ORDER BY t DEFINE A AS up AT LEAST 3 WITHIN 100
+    RETURN collect_list(A.s) AS all, size(collect_list(A.d)) + 1 AS n, percentile(A.d, 0.25) AS quarter"""
+    query = situ.query(text)
+    for strategy in STRATEGIES:
+        found = situ.match(events, query, strategy=strategy)
+        assert found.schema["all"].dataType.simpleString() == "array<struct<N:bigint>>"
+        assert [(len(row.all), row.all[0].N, row.n, row.quarter) for row in found.collect()] == [
+            (3, 1, 3, 1.5)
+        ]
+        listed = situ.situations(events, query, strategy=strategy)
+        assert listed.columns[-3:] == ["collect_list_s", "collect_list_d", "percentile_0_25_d"]
+        assert [row[0] for row in listed.selectExpr("size(collect_list_s)").collect()] == [3]

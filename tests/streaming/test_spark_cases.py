@@ -31,6 +31,8 @@ CASES = [
 ALWAYS = {
     "aggressive_driver/listing 1",
     "aggregates_so_far_and_final/early, at B.te",
+    "aggregates_lists/early, at B.te",
+    "aggregates_lists/lists, final",
     "followed_by/only neighbours",
     "forget_after/what was open stays open for ever",
     "return_expressions/arithmetic and a case",

@@ -26,6 +26,7 @@ PATTERN A contains;started-by;overlaps B
 WITHIN 60 seconds
 RETURN A.ts AS a, B.ts AS b, B.te AS e, avg(A.x) * 2 AS m, count(B) AS n"""
 GIVEN = "FROM INTERVALS s SYMBOL BY k STARTING t ENDING u PATTERN A before B WITHIN 1 minute"
+LISTED = "FROM s ORDER BY t DEFINE A AS x > 0 WITHIN 60 seconds RETURN median(A.x) AS m"
 TICKS = "FROM s ORDER BY k DEFINE A AS x > 0 WITHIN 60"
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -248,6 +249,7 @@ def test_a_row_without_a_time_stops_the_stream(spark: SparkSession, tmp_path: Pa
     ("change", "kind", "message"),
     [
         ({"text": PATTERN.replace("WITHIN 60 seconds", "")}, QueryError, "needs a window"),
+        ({"text": LISTED, "call": situ.situations}, QueryError, "no window that bounds its state"),
         ({"watermark": "1 minute", "mark": "t"}, OptionError, "has a watermark already"),
         (
             {"max_ahead": "1 hour", "mark": "t"},
@@ -271,6 +273,7 @@ def test_what_does_not_fit_is_said_at_once(
 ) -> None:
     change = dict(change)
     text, mark, store = change.pop("text", PATTERN), change.pop("mark", None), change.pop("store", None)
+    call = change.pop("call", situ.match)
     rate = spark.readStream.format("rate").load()
     rows = rate.selectExpr("value AS k", "timestamp AS t", "timestamp AS u", "double(value) AS x")
     if mark:
@@ -283,6 +286,6 @@ def test_what_does_not_fit_is_said_at_once(
         )
     try:
         with pytest.raises(kind, match=message):
-            situ.match(rows, situ.query(text), **change)
+            call(rows, situ.query(text), **change)
     finally:
         spark.conf.set(provider, usual)

@@ -54,6 +54,13 @@ def test_folders_of_a_batch(spark: SparkSession, zone: None, tmp_path: Path, kin
         same(reader.format(kind).load(str(folder)), wanted)
 
 
+def test_arrays_in_csv_are_json(spark: SparkSession, tmp_path: Path) -> None:
+    wanted = spark.sql("SELECT array(1.5D, 2D) AS `x.y`, array('a', 'b') AS s, 7 AS n")
+    save_folder(wanted, str(tmp_path / "run"), "csv")
+    found = spark.read.option("header", "true").csv(str(tmp_path / "run")).collect()
+    assert [tuple(row) for row in found] == [("[1.5,2.0]", '["a","b"]', "7")]
+
+
 @pytest.mark.parametrize("sink", ["json", "csv", "console"])
 def test_sinks_of_a_stream(
     spark: SparkSession, zone: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], sink: str

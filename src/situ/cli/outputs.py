@@ -134,12 +134,12 @@ def _write_file(rows: pa.Table, path: Path, kind: str) -> None:
     import pyarrow.csv
     import pyarrow.parquet as pq
 
-    from situ.cli.text import times_as_text, write_json
+    from situ.cli.text import lists_as_json, times_as_text, write_json
 
     if kind == "parquet":
         pq.write_table(rows, path)
     elif kind == "csv":
-        pyarrow.csv.write_csv(times_as_text(rows), path)
+        pyarrow.csv.write_csv(lists_as_json(times_as_text(rows)), path)
     else:
         write_json(rows, path)
 

@@ -143,14 +143,15 @@ def sink(matches: DataFrame, args: argparse.Namespace) -> DataStreamWriter:
     """The writer of the sink, with trigger and checkpoint."""
     from pyspark.sql import functions as F
 
-    from situ.spark.text import json_of_row, options_of
+    from situ.spark.text import flat_for, json_of_row, options_of
 
     if args.sink == "kafka":
         value = json_of_row().alias("value")
         writer = matches.select(F.col("match_id").alias("key"), value).writeStream.format("kafka")
         writer = writer.options(**_kafka_options(args)).option("topic", args.output_topic)
     elif args.sink == "files":
-        writer = matches.writeStream.format(args.output_format).options(**options_of(args.output_format))
+        flat = flat_for(matches, args.output_format)
+        writer = flat.writeStream.format(args.output_format).options(**options_of(args.output_format))
         writer = writer.option("path", args.output)
     else:
         writer = matches.writeStream.foreachBatch(_show)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import nullcontext
 from typing import Any
 
@@ -28,6 +29,34 @@ def times_as_text(table: pa.Table) -> pa.Table:
     return pa.table(dict(zip(table.column_names, columns, strict=True)))
 
 
+def lists_as_json(table: pa.Table) -> pa.Table:
+    """The table with its lists as JSON, in the spelling of Spark's: CSV has no lists.
+
+    >>> table = pa.table({"speeds": [[1.5, 2.0], [], None], "gates": [["A1", "B2"], None, []]})
+    >>> lists_as_json(table).to_pylist()[0]
+    {'speeds': '[1.5,2]', 'gates': '["A1","B2"]'}
+    """
+    for i, field in enumerate(table.schema):
+        if pa.types.is_list(field.type) and not pa.types.is_nested(field.type.value_type):
+            lists = _one_array(table.column(i))
+            values = pa.ListArray.from_arrays(_offsets(lists), _json_values(lists.flatten()))
+            text = pc.binary_join_element_wise("[", pc.binary_join(values, ","), "]", "")
+            text = pc.if_else(lists.is_valid(), text, pa.scalar(None, pa.string()))
+            table = table.set_column(i, field.name, text)
+    return table
+
+
+def _json_values(array: Any) -> Any:
+    """Each value as JSON; what is no number or truth value is quoted, each spelling once."""
+    text = array.cast(pa.string())
+    if pa.types.is_integer(array.type) or pa.types.is_boolean(array.type) or pa.types.is_decimal(array.type):
+        return text
+    spelled = text.dictionary_encode()
+    quoted = pa.array([json.dumps(one) for one in spelled.dictionary.to_pylist()], pa.string())
+    quoted = quoted.take(spelled.indices)
+    return pc.if_else(pc.is_finite(array), text, quoted) if pa.types.is_floating(array.type) else quoted
+
+
 def write_json(table: pa.Table, file: Any) -> None:
     """Write a JSON object for each row, to a path or an open file."""
     with nullcontext(file) if hasattr(file, "write") else open(file, "wb") as out:
@@ -35,8 +64,7 @@ def write_json(table: pa.Table, file: Any) -> None:
 
 
 def _as_text(array: Any) -> Any:
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+    array = _one_array(array)
     kind = array.type
     if pa.types.is_timestamp(kind):
         in_utc = array if kind.tz is None else array.cast(pa.timestamp(kind.unit, "UTC"))
@@ -51,6 +79,12 @@ def _as_text(array: Any) -> Any:
         values = _as_text(array.flatten())
         return pa.ListArray.from_arrays(_offsets(array), values, mask=array.is_null())
     return array
+
+
+def _one_array(column: Any) -> Any:
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
 def _intervals(array: Any) -> Any:

@@ -35,6 +35,7 @@ INTERVAL_UNITS = _words("YEAR MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICR
 AGGREGATES = (
     "first", "last", "count", "sum", "avg", "min", "max", "stddev", "median", "percentile", "collect_list"
 )  # fmt: skip
+KEEP_ALL_VALUES = ("median", "percentile", "collect_list")  # no summary of fixed size answers them
 ENDPOINTS = ("ts", "te")
 ITEM_ENDPOINTS = ("ts", "te", "duration")
 

@@ -14,9 +14,10 @@ from situ.carry.contract import Returned, Setting
 from situ.errors import OptionError, QueryError
 from situ.language.situations.ast import Query
 from situ.language.situations.binder import BoundQuery, bind
+from situ.language.situations.printer import item_text
 from situ.language.text.nodes import Expression
 from situ.language.text.types import Schema
-from situ.language.text.words import quote
+from situ.language.text.words import KEEP_ALL_VALUES, quote
 from situ.operators.situations.events import EventMatches, EventSituations
 from situ.operators.situations.given import IntervalMatches, IntervalSituations
 from situ.operators.situations.identity import fingerprint
@@ -109,6 +110,15 @@ class Deriving(SituationsQuestion):
 
     def __init__(self, query: Query) -> None:
         super().__init__(replace(query, constraints=()))
+
+    def check_stream(self) -> None:
+        """An open situation is kept whatever its age, so what is kept of it may not grow (SEM 5.2)."""
+        for item in self.query.items:
+            if item.function in KEEP_ALL_VALUES and self.query.intervals is None:
+                raise QueryError(
+                    f"{item_text(item)} of the situations of a stream has no window that bounds its state",
+                    hint="match the situations with a window: one symbol, WITHIN 1 hour EMIT FINAL",
+                )
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from situ.errors import OptionError, OutputError
-from situ.spark.text import options_of
+from situ.spark.text import flat_for, options_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,7 +29,7 @@ def save_folder(rows: DataFrame, path: str, kind: str, *, overwrite: bool = Fals
     old = _beside(rows, parent, f".{name}.{os.getpid()}.old")
     try:
         _make(files, draft, path)
-        writer = rows.write.format(kind).options(**options_of(kind)).mode("overwrite")
+        writer = flat_for(rows, kind).write.format(kind).options(**options_of(kind)).mode("overwrite")
         with _room_for(path):
             (writer.option("header", "true") if kind == "csv" else writer).save(draft.toString())
         if files.exists(target):
