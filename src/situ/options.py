@@ -10,7 +10,7 @@ from typing import Any
 
 from situ.errors import OptionError, SituError
 from situ.language.text.durations import parse_duration
-from situ.language.text.types import Column
+from situ.language.text.types import MICROSECONDS, Column
 
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "ties": ("warn", "last", "error"),
@@ -18,6 +18,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "join": ("auto", "range", "pair"),
     "points": ("error", "widen"),
     "strategy": ("auto", "shuffle", "map-side", "direct"),
+    "time_unit": tuple(MICROSECONDS),
 }
 
 
@@ -26,6 +27,7 @@ class Options:
     """What a user can ask for beside the query."""
 
     time: str | None = None
+    time_unit: str | None = None  # what the numbers of the time column count
     ties: str = "warn"  # the last row counts, and what is left out is told
     on_bad_rows: str = "error"
     strategy: str = "auto"
@@ -54,8 +56,14 @@ def read_options(
         if name not in allowed:
             raise _unknown(name, allowed, where, elsewhere)
         choices = _CHOICES.get(name)
-        if choices is not None and value not in choices:
-            raise OptionError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}")
+        if choices is not None and value not in choices and value != getattr(Options, name):
+            close = difflib.get_close_matches(
+                str(value), [one for one in choices if isinstance(one, str)], n=1
+            )
+            raise OptionError(
+                f"{name}={value!r} is not one of {', '.join(map(repr, choices))}",
+                hint=f"did you mean {close[0]!r}?" if close else None,
+            )
     options = Options(**passed)
     threads = options.threads
     if threads != "auto" and not (
@@ -86,7 +94,7 @@ def ticks(value: Any, time: Column, name: str) -> int | None:
     """A duration option in ticks of the time column: text, a timedelta, or a plain number of ticks."""
     if value is None:
         return None
-    integers = time.type in ("tinyint", "smallint", "int", "bigint")
+    integers = time.counts_ticks
     wanted = "a whole number of ticks" if integers else 'a duration such as "5 minutes" or a timedelta'
     if isinstance(value, timedelta):
         value = f"{value // timedelta(microseconds=1)} us"

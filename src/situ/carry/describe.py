@@ -32,7 +32,7 @@ def drawn(
     partitions = "partition" if len(horizon) == 1 else "partitions"
     lines = [f"{len(several):,} kept in {len(horizon):,} {partitions}, {n_waiting:,} rows waiting"]
     for slot in range(min(len(horizon), most)):
-        lines += ["", *_partition(slot, by_slot.get(slot, []), int(horizon[slot]), keys, needs.time.type)]
+        lines += ["", *_partition(slot, by_slot.get(slot, []), int(horizon[slot]), keys, needs.time.told)]
     if len(horizon) > most:
         left = len(horizon) - most
         lines += ["", f"... and {left:,} more {'partition' if left == 1 else 'partitions'}"]

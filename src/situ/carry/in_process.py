@@ -31,7 +31,7 @@ from situ.rows.tied import Place, Tied, calling_place, ties_in_table
 
 OPTIONS = frozenset(
     {"time", "ties", "on_bad_rows", "join", "threads", "forget_after", "match_id", "ansi", "time_zone"}
-    | {"points"}
+    | {"points", "time_unit"}
 )
 _ELSEWHERE = "watermark, late_rows and max_ahead are for streams: see q.operator() and streaming DataFrames"
 

@@ -33,7 +33,7 @@ from situ.saved.ipc import DAMAGE, damaged
 
 OPTIONS = frozenset(
     {"time", "ties", "on_bad_rows", "join", "threads", "watermark", "late_rows", "forget_after", "match_id"}
-    | {"ansi", "time_zone", "points", "max_ahead"}
+    | {"ansi", "time_zone", "points", "max_ahead", "time_unit"}
 )
 
 _PRUNE_FROM = 64  # things kept in a step's partitions; doubles with what pruning leaves
@@ -87,8 +87,7 @@ class PushOperator:
         self._set_aside: list[pa.Table] = []
         self.ahead = 0
         self._n_pushed = 0
-        has_ticks = pa.types.is_integer(schema.field(self.needs.time.name).type)
-        self._late_log = LateLog(delay=self.delay, in_microseconds=not has_ticks)
+        self._late_log = LateLog(delay=self.delay, in_microseconds=not self.needs.time.counts_ticks)
         self._trace = Trace.if_asked_for("push")
         if state is not None:
             self._restore(state)
@@ -273,10 +272,11 @@ class PushOperator:
     def _tick(self, t: Any) -> int:
         name = self.needs.time.name
         kind = self.input_schema.field(name).type
-        if t is None or isinstance(t, float):  # Arrow would take the one as null and cut the other off
+        is_cut_off = isinstance(t, float) and not pa.types.is_floating(kind)  # Arrow would do it
+        if t is None or is_cut_off:
             raise DataError(f"cannot advance to {t!r}: the time column is {kind}")
         try:
-            return int(to_ticks(pa.array([t], kind), name)[0])
+            return int(to_ticks(pa.array([t], kind), name, unit=self.needs.time.unit)[0])
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
             raise DataError(f"cannot advance to {t!r}: the time column is {kind}") from error
 

@@ -21,7 +21,6 @@ from situ.language.text.clauses import Clause
 from situ.language.text.durations import duration_text
 from situ.language.text.nodes import Duration
 from situ.language.text.tokens import Source, Token
-from situ.language.text.types import INTEGERS
 from situ.language.text.words import quote
 from situ.plan.explain import instants, lasting, plan_section, relation_text, symbols_section
 from situ.plan.plan import Plan
@@ -113,7 +112,7 @@ def bound_lines(query: Query, bound: BoundQuery) -> Lines:
     )
     columns = [(use, column.name, column.type) for use, found in uses for column in found]
     yield from _table(("column for", "is", "of type"), columns)
-    is_integer = bound.time.type in INTEGERS
+    is_integer = bound.time.counts_ticks
     yield f"A tick of {bound.time.name} is {'1, whatever it counts' if is_integer else 'a microsecond'}."
     for before, after in zip(query.symbols, bound.query.symbols, strict=True):
         if before != after and after.condition is not None:

@@ -55,6 +55,11 @@ class Gatherer:
 
         Times are told in `zone`, or in that of their column; those without a zone have none.
         """
+        if options.get("time_unit") is not None:
+            raise OptionError(
+                "pictures have no axis for times that are numbers of a unit",
+                hint="leave time_unit out, and draw a table whose time column is a timestamp",
+            )
         self.options = {
             name: value for name, value in options.items() if name not in ("match_id", "join", "threads")
         }

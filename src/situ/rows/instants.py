@@ -52,7 +52,9 @@ class AtTime:
         """Instants of rows that need not be events, LONG_AGO where there is no time."""
         times = columns[time.name]
         instants = np.full(len(times), LONG_AGO)
-        instants[np.asarray(times.is_valid())] = to_ticks(times.drop_null(), time.name, rounded=True)
+        instants[np.asarray(times.is_valid())] = to_ticks(
+            times.drop_null(), time.name, unit=time.unit, rounded=True
+        )
         return instants
 
     def check(self, rows: Prepared) -> None:
@@ -99,9 +101,9 @@ class Lasting(AtTime):
     def _ends(self, column: pa.Array, starts: Positions) -> Positions:
         is_open = np.asarray(column.is_null())
         ends = np.full(len(starts), OPEN)
-        ends[~is_open] = to_ticks(column.drop_null(), self.until.name)
+        ends[~is_open] = to_ticks(column.drop_null(), self.until.name, unit=self.until.unit)
         if self.widen:
-            _check_widened(column.type)
+            _check_widened(column.type, self.until.unit)
             ends = np.where(ends == starts, starts + 1, ends)
         refuse_reserved(ends[~is_open])
         wrong = np.flatnonzero(ends <= starts)
@@ -122,7 +124,7 @@ class Lasting(AtTime):
         instants = super().of_any(time, columns)
         ends = columns[self.until.name]
         both = (instants != LONG_AGO) & np.asarray(ends.is_valid())
-        te = to_ticks(ends.filter(pa.array(both)), self.until.name, rounded=True)
+        te = to_ticks(ends.filter(pa.array(both)), self.until.name, unit=self.until.unit, rounded=True)
         if self.widen:
             te = np.where((te == instants[both]) & (te < OPEN), te + 1, te)
         instants[both] = te
@@ -142,8 +144,13 @@ def check_ends(ts: Positions, te: Positions) -> None:
     require(((ts > LONG_AGO) & (ts < te)).all(), "an interval does not end after it starts")
 
 
-def _check_widened(kind: pa.DataType) -> None:
+def _check_widened(kind: pa.DataType, unit: str | None) -> None:
     """[ts, ts + 1) must be something the column can show."""
+    if unit not in (None, "microseconds"):
+        raise OptionError(
+            f'points="widen" makes intervals of one microsecond, which numbers of {unit} need not hold',
+            hint="convert the start and end columns to microsecond timestamps first",
+        )
     if pa.types.is_date(kind) or (pa.types.is_timestamp(kind) and kind.unit in ("s", "ms")):
         raise OptionError(
             f'points="widen" makes intervals of one microsecond, which a {kind} column cannot hold',

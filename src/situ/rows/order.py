@@ -40,7 +40,7 @@ def arrange(
         order, offset, shown_rows = last_of_each_instant(time, order, offset, MOST_INSTANTS)
         instants = [_instant(rows, codes, row) for row in shown_rows.tolist()]
         if needs.order == "error":
-            raise _ties_error(instants[0], needs.time.type)
+            raise _ties_error(instants[0], needs.time.told)
         if tied is not None:
             tied.note(n_rows - len(order), instants)
     return order, offset

@@ -39,8 +39,8 @@ class TableReader:
             self._where = compile_expression(needs.where, schema, ansi=ansi, time_zone=time_zone)
         self.predicates = predicates_of(needs, schema, ansi=ansi, time_zone=time_zone)
         self._positions = {name: at for at, name in enumerate(schema.names)}
-        self._to_ticks = ticks_reader(schema.field(needs.time.name).type, needs.time.name)
-        self._at_once = BatchReader(schema, needs.time.name, self.predicates, needs.mask_type)
+        self._to_ticks = ticks_reader(schema.field(needs.time.name).type, needs.time)
+        self._at_once = BatchReader(schema, needs.time, self.predicates, needs.mask_type)
         self._is_all_read = not (
             self._at_once.others or needs.partition or needs.attributes or needs.ties or needs.instant.columns
         )
@@ -115,7 +115,7 @@ def read_travelling(needs: Needs, table: pa.Table | pa.RecordBatch) -> Prepared:
     if time.null_count:
         raise bad_times(own.select(names), needs, time, " of this piece of the data")
     mask = _unsigned(columns[MASK], needs.mask_type)
-    return assembled(needs, columns, to_ticks(time, needs.time.name), mask)
+    return assembled(needs, columns, to_ticks(time, needs.time.name, unit=needs.time.unit), mask)
 
 
 def _unsigned(mask: pa.Array, mask_type: npt.DTypeLike) -> Mask:

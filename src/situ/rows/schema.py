@@ -9,8 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from situ.errors import DataError
-from situ.language.text.types import Column, Schema
+from situ.language.text.types import INTEGERS, Column, Schema
 from situ.rows.kernels.numbers import LONG_AGO, OPEN
+from situ.rows.units import from_unit, to_unit
 
 Ticks = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint8]
@@ -75,16 +76,18 @@ def result_time_type(arrow: pa.DataType) -> pa.DataType:
     return _RESULT_TIMES.get(arrow, arrow)
 
 
-def are_ticks(kind: pa.DataType) -> bool:
+def are_ticks(kind: pa.DataType, unit: str | None = None) -> bool:
     """Whether a column of this type holds ticks as they are."""
+    if unit is not None:
+        return False
     return bool(kind == _INT64 or (pa.types.is_timestamp(kind) and kind.unit == "us"))
 
 
-def ticks_reader(kind: pa.DataType, name: str) -> Callable[[pa.Array], Ticks]:
+def ticks_reader(kind: pa.DataType, time: Column) -> Callable[[pa.Array], Ticks]:
     """`to_ticks` for columns of one type: where values are ticks already, there is nothing to decide."""
-    if are_ticks(kind):
+    if are_ticks(kind, time.unit):
         return _ticks_of
-    return lambda column: to_ticks(column, name)
+    return lambda column: to_ticks(column, time.name, unit=time.unit)
 
 
 def _ticks_of(column: pa.Array) -> Ticks:
@@ -94,13 +97,18 @@ def _ticks_of(column: pa.Array) -> Ticks:
     return np.frombuffer(column.buffers()[1], np.int64, size, 8 * first)
 
 
-def to_ticks(column: pa.Array | pa.ChunkedArray, name: str, *, rounded: bool = False) -> Ticks:
+def to_ticks(
+    column: pa.Array | pa.ChunkedArray, name: str, *, unit: str | None = None, rounded: bool = False
+) -> Ticks:
     """A time column without nulls as int64: microseconds, or the integers themselves.
 
-    `rounded` is for rows that are no events: times between two microseconds are no mistake there.
+    `unit` is what numbers count, if that is said. `rounded` is for rows that are no events: times between two
+    microseconds are no mistake there.
     """
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
+    if unit is not None:
+        return from_unit(column, name, unit, rounded=rounded)
     kind = column.type
     if pa.types.is_timestamp(kind) and kind.unit != "us":
         try:
@@ -126,7 +134,13 @@ def time_text(ticks: int, kind: str) -> str:
 
     >>> time_text(1_500_000, "timestamp"), time_text(86_400_000_000, "date"), time_text(7, "bigint")
     ('1970-01-01 00:00:01.5 UTC', '1970-01-02', '7')
+    >>> time_text(1_500_000, "double in seconds")
+    '1.5 seconds'
     """
+    kind, _, unit = kind.partition(" in ")
+    if unit:
+        number = pa.int64() if kind in INTEGERS else pa.float32() if kind == "float" else pa.float64()
+        return f"{to_unit(np.array([ticks]), number, unit)[0]} {unit}"
     if kind == "date":
         return str(np.datetime64(ticks // _US_PER_DAY, "D"))
     if not kind.startswith("timestamp"):
@@ -171,9 +185,15 @@ def _reserved() -> DataError:
     )
 
 
-def from_ticks(ticks: Ticks, kind: pa.DataType, null: npt.NDArray[np.bool_] | None = None) -> pa.Array:
+def from_ticks(
+    ticks: Ticks,
+    kind: pa.DataType,
+    null: npt.NDArray[np.bool_] | None = None,
+    *,
+    unit: str | None = None,
+) -> pa.Array:
     """int64 ticks as the time column's own type; null where `null` says so."""
-    return one_column(ticks_writer(kind), ticks, null)
+    return one_column(ticks_writer(kind, unit), ticks, null)
 
 
 def one_column(write: TicksWriter, ticks: Ticks, null: npt.NDArray[np.bool_] | None = None) -> pa.Array:
@@ -182,15 +202,15 @@ def one_column(write: TicksWriter, ticks: Ticks, null: npt.NDArray[np.bool_] | N
     return write(ticks.reshape(1, -1), valid)[0]
 
 
-def ticks_writer(kind: pa.DataType) -> TicksWriter:
+def ticks_writer(kind: pa.DataType, unit: str | None = None) -> TicksWriter:
     """A function that makes columns of one type from the rows of an int64[n, M] of ticks.
 
     Where bits are given, row by row, a value is null if its bit is 0. Columns that hold ticks as they are
     share the array's memory: to make them costs the same for all sizes.
     """
-    if not are_ticks(kind):
+    if not are_ticks(kind, unit):
         return lambda ticks, valid: [
-            _converted(row, kind, None if valid is None else _nulls(valid[i], len(row)))
+            _converted(row, kind, unit, None if valid is None else _nulls(valid[i], len(row)))
             for i, row in enumerate(ticks)
         ]
     make, in_memory = pa.Array.from_buffers, pa.py_buffer
@@ -214,7 +234,11 @@ def _nulls(valid: Bits, size: int) -> npt.NDArray[np.bool_]:
     return nulls
 
 
-def _converted(ticks: Ticks, kind: pa.DataType, null: npt.NDArray[np.bool_] | None) -> pa.Array:
+def _converted(
+    ticks: Ticks, kind: pa.DataType, unit: str | None, null: npt.NDArray[np.bool_] | None
+) -> pa.Array:
+    if unit is not None:
+        return pa.array(to_unit(ticks, kind, unit), kind, mask=null)
     if pa.types.is_date(kind):
         days = pa.array((ticks // _US_PER_DAY).astype(np.int32), mask=null)
         return days.cast(pa.date32()).cast(kind)

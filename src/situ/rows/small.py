@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from situ.expressions import Compiled
+from situ.language.text.types import Column
 from situ.rows.kernels.memory import read_batch
 from situ.rows.schema import Ticks, are_ticks
 
@@ -28,15 +29,15 @@ class BatchReader:
     def __init__(
         self,
         schema: pa.Schema,
-        time: str,
+        time: Column,
         conditions: Sequence[Predicate],
         mask_type: np.dtype[np.unsignedinteger],
     ) -> None:
         position = {name: at for at, name in enumerate(schema.names)}
         read = [one for one in conditions if one[0].is_bare and one[0].type == pa.bool_()]
         self.others = [one for one in conditions if one not in read]
-        self._is_able = are_ticks(schema.field(time).type)
-        self._time_at = position[time]
+        self._is_able = are_ticks(schema.field(time.name).type, time.unit)
+        self._time_at = position[time.name]
         self._columns_at = np.array([position[compiled.columns[0]] for compiled, _ in read], np.int64)
         self._bits = np.array([bits for _, bits in read], mask_type)
 

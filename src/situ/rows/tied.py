@@ -76,7 +76,7 @@ class Ties:
     def where(self) -> str:
         """The example's time and partition."""
         partition = f" in partition {self.example.key}" if self.example.key else ""
-        return time_text(self.example.ticks, self.needs.time.type) + partition
+        return time_text(self.example.ticks, self.needs.time.told) + partition
 
     @property
     def message(self) -> str:

@@ -119,7 +119,9 @@ def _interleaved(task: Task, registry: Registry, stretches: Stretches, one: int,
 
     def span(at: int) -> str:
         ticks = np.array([stretches.first[at], stretches.last[at]])
-        return " to ".join(str(value) for value in from_ticks(ticks, kind).to_pylist())
+        return " to ".join(
+            str(value) for value in from_ticks(ticks, kind, unit=task.needs.time.unit).to_pylist()
+        )
 
     key = tuple(shown(column[int(stretches.code[one])]) for column in registry.keys)
     where = f"of partition {key} " if key else ""

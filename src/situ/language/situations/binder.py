@@ -65,15 +65,21 @@ class BoundQuery:
         return next(column for column in self.schema if column.name.lower() == name.lower())
 
 
-def bind(query: Query, schema: Schema, *, time: str | None = None) -> BoundQuery:
-    """Resolve a query against a schema; `time` names the time column where ORDER BY does not."""
-    binder = _Binder(query, tuple(Column(column.name, normal_type(column.type)) for column in schema))
-    return binder.bound(time)
+def bind(
+    query: Query, schema: Schema, *, time: str | None = None, time_unit: str | None = None
+) -> BoundQuery:
+    """Resolve a query against a schema; `time` names the time column where ORDER BY does not.
+
+    `time_unit` says what the numbers of the time column count.
+    """
+    columns = tuple(Column(column.name, normal_type(column.type)) for column in schema)
+    return _Binder(query, columns, time_unit).bound(time)
 
 
 class _Binder:
-    def __init__(self, query: Query, schema: Schema) -> None:
+    def __init__(self, query: Query, schema: Schema, time_unit: str | None) -> None:
         self.query = query
+        self.time_unit = time_unit
         self.schema = schema
         self.by_name: dict[str, list[Column]] = {}
         for column in schema:
@@ -167,7 +173,7 @@ class _Binder:
     def only_timestamp(self) -> Column:
         candidates = [column for column in self.schema if column.type in _TIMESTAMPS]
         if len(candidates) == 1:
-            return candidates[0]
+            return self.checked_time(candidates[0])
         if candidates:
             names = ", ".join(column.name for column in candidates)
             raise TimeColumnError(
@@ -182,8 +188,25 @@ class _Binder:
         )
 
     def checked_time(self, column: Column) -> Column:
+        is_float = column.type in ("float", "double")
+        if self.time_unit is not None:
+            if is_float or column.type in INTEGERS:
+                return replace(column, unit=self.time_unit)
+            raise OptionError(
+                f"time_unit={self.time_unit!r} says what a column of numbers counts, and the time column "
+                f"{column.name} is a {column.type}",
+                hint="leave it out" if column.type in _TIMES else "convert the column to a timestamp first",
+            )
         if column.type in _TIMES or column.type in INTEGERS:
             return column
+        if is_float:
+            raise self.error(
+                TimeColumnError,
+                f"the time column {column.name} is a {column.type}, and it is not said what it counts",
+                column.name,
+                hint='say it with the option time_unit="seconds" (or days, hours, minutes, milliseconds, '
+                "microseconds): taken where every value is a whole number of microseconds",
+            )
         raise self.error(
             TimeColumnError,
             f"the time column {column.name} is a {column.type}; time is a timestamp, a date or an integer",
@@ -220,12 +243,13 @@ class _Binder:
     def ticks(self, time: Column, duration: Duration | None) -> int | None:
         if duration is None:
             return None
-        is_integer = time.type in INTEGERS
+        is_integer = time.counts_ticks
         if is_integer and duration.has_unit:
             raise DurationTypeError(
                 f"the time column {time.name} counts ticks of unknown length ({time.type}), "
                 f"so {duration_text(duration)} cannot be converted",
-                hint="write a plain number of ticks, as in WITHIN 300, or use a timestamp column",
+                hint="write a plain number of ticks, as in WITHIN 300, use a timestamp column, or say what "
+                'it counts: the option time_unit="seconds"',
             )
         if not is_integer and not duration.has_unit:
             raise DurationTypeError(
@@ -310,7 +334,7 @@ class _Binder:
         if item.function in ("ts", "te"):
             return time.type
         if item.function == "duration":
-            return "bigint" if time.type in INTEGERS else "interval day to second"
+            return "bigint" if time.counts_ticks else "interval day to second"
         if item.function == "count":
             return "bigint"
         assert item.attribute is not None

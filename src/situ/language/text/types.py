@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 import sqlglot.expressions as exp
@@ -12,10 +12,24 @@ import sqlglot.expressions as exp
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the input: its name and its Spark type, written as Spark's simpleString does."""
+    """A column of the input: its name and its Spark type, written as Spark's simpleString does.
+
+    `unit` says what the numbers of a time column count, where a user says so (SEM 1.1): the same column.
+    """
 
     name: str
     type: str
+    unit: str | None = field(default=None, compare=False)
+
+    @property
+    def counts_ticks(self) -> bool:
+        """Whether it is a time in ticks of unknown length: durations are plain numbers then."""
+        return self.type in INTEGERS and self.unit is None
+
+    @property
+    def told(self) -> str:
+        """Its type, and what it counts."""
+        return self.type if self.unit is None else f"{self.type} in {self.unit}"
 
 
 Schema = tuple[Column, ...]
@@ -34,6 +48,14 @@ class Kind(Enum):
 
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
+MICROSECONDS = {  # what a time column may count
+    "days": 86_400_000_000,
+    "hours": 3_600_000_000,
+    "minutes": 60_000_000,
+    "seconds": 1_000_000,
+    "milliseconds": 1_000,
+    "microseconds": 1,
+}
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 _SYNONYMS = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint", "real": "float",
              "decimal": "decimal(10,0)", "timestamp_ltz": "timestamp"}  # fmt: skip

@@ -87,7 +87,7 @@ class EventOperator(SituationsOperator):
             is_late = rows.time <= horizon
             refuse_reserved(rows.time[is_late])  # before everything: neither late nor an instant
             if self.needs.order == "error":
-                refuse_ties_with_horizon(rows.time[rows.time == horizon], self.needs.time.type)
+                refuse_ties_with_horizon(rows.time[rows.time == horizon], self.needs.time.told)
             rows = rows.select(~is_late)
         return to_input(self.engine, self.needs, rows, kept.n_slots, tied), is_late
 

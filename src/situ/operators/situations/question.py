@@ -72,7 +72,7 @@ class SituationsQuestion:
 
     def bind(self, schema: Schema, options: Options) -> AskedSituations:
         """Resolve the query's names and types."""
-        bound = bind(self.query, schema, time=options.time)
+        bound = bind(self.query, schema, time=options.time, time_unit=options.time_unit)
         return AskedSituations(
             bound,
             needs_of(bound, options),
@@ -162,7 +162,8 @@ class AskedSituations:
         columns = [self.bound.time, *self.bound.partition, *self.bound.attributes, *self.bound.ties]
         types = "|".join(f"{column.name}:{schema.field(column.name).type}" for column in columns)
         widens = isinstance(self.needs.instant, Lasting) and self.needs.instant.widen
-        options = f"|{self.kind} {self.forget_after} {widens}"
+        unit = f" {self.bound.time.unit}" if self.bound.time.unit else ""
+        options = f"|{self.kind} {self.forget_after} {widens}{unit}"
         text = fingerprint(self.bound.query) + types.encode() + options.encode()
         return hashlib.blake2b(text, digest_size=16).digest()
 
@@ -173,7 +174,7 @@ def needs_of(bound: BoundQuery, options: Options) -> Needs:
     instant = AtTime()
     order: Order = "error" if options.ties == "error" else "last"
     if query.intervals is not None:
-        end = bound.column(query.intervals.ending)
+        end = replace(bound.column(query.intervals.ending), unit=bound.time.unit)
         ids = None if query.intervals.id_by is None else bound.column(query.intervals.id_by)
         instant, order = Lasting(end, ids, options.points == "widen"), "all"
     return Needs(

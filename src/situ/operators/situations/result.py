@@ -51,7 +51,7 @@ class _Items:
         self.engine = engine
         self._evaluates = setting.evaluates
         self.time_type = result_time_type(schema.field(bound.time.name).type)
-        self._write_ticks = ticks_writer(self.time_type)
+        self._write_ticks = ticks_writer(self.time_type, bound.time.unit)
         self.item_schema = pa.schema(
             [(f"_item_{i}", self._item_type(i, schema)) for i in range(len(bound.query.items))]
         )
@@ -146,7 +146,12 @@ class MatchResults(_Items):
 
     def _plain_sheets(self) -> Sheets | None:
         """Where results show endpoints as they are and nothing else, those of small steps need no columns."""
-        if not self._evaluates or self.bound.partition or self.with_id or not are_ticks(self.time_type):
+        if (
+            not self._evaluates
+            or self.bound.partition
+            or self.with_id
+            or not are_ticks(self.time_type, self.bound.time.unit)
+        ):
             return None
         shown, n = [], self.engine.n_symbols
         for _, compiled in self._returns:
@@ -191,7 +196,7 @@ class MatchResults(_Items):
         if bool((length < 0).any()):
             raise DataError("the duration of a situation does not fit 64 bits", hint="leave A.duration out")
         array = pa.array(length, mask=is_open)
-        return array if pa.types.is_integer(self.time_type) else array.cast(pa.duration("us"))
+        return array if self.bound.time.counts_ticks else array.cast(pa.duration("us"))
 
 
 class SituationResults(_Items):

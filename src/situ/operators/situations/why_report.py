@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from situ.operators.situations.why import Tally
     from situ.rows.tied import Ties
 
-_INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _GROUPS = (
     (N_ATOMS, ("overlaps", "finished-by", "contains")),
     (N_ATOMS + 1, ("starts", "equals", "started-by")),
@@ -158,7 +157,7 @@ class Why:
 
     def ticks(self, value: int) -> str:
         """A length of time in words."""
-        return describe_duration(Duration(value, self.bound.time.type not in _INTEGERS))
+        return describe_duration(Duration(value, not self.bound.time.counts_ticks))
 
     def _near_words(self) -> str:
         if self.bound.within is None:

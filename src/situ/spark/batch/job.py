@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql import types as T
 
-OPTIONS = frozenset({"time", "ties", "on_bad_rows", "strategy", "join", "forget_after", "match_id", "points"})
+OPTIONS = frozenset(
+    {"time", "time_unit", "ties", "on_bad_rows", "strategy", "join", "forget_after", "match_id", "points"}
+)
 ELSEWHERE = (
     "watermark, late_rows and max_ahead are for streaming DataFrames, threads for tables in process; "
     "ansi and time_zone are the session's (spark.sql.ansi.enabled, spark.sql.session.timeZone)"

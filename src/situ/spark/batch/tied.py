@@ -18,6 +18,7 @@ from pyspark.accumulators import Accumulator, AccumulatorParam, AddingAccumulato
 from pyspark.sql import functions as F
 
 from situ.errors import OptionError, TiesWarning
+from situ.language.text.types import Column
 from situ.rows.keys import encode
 from situ.rows.needs import Needs
 from situ.rows.schema import time_text, to_ticks
@@ -114,10 +115,10 @@ def columns_apart(df: DataFrame, needs: Needs, ticks: Sequence[int]) -> tuple[st
     """The columns that tell apart the rows of these instants, of which a sample is collected."""
     rows = df if needs.where is None else df.filter(F.expr(needs.where.sql))
     time = column_named(needs.time.name)
-    chosen = rows.filter(time.isin([_literal(one, needs.time.type) for one in sorted(set(ticks))]))
+    chosen = rows.filter(time.isin([_literal(one, needs.time) for one in sorted(set(ticks))]))
     sample = chosen.limit(MOST_ROWS).toArrow()
     keys = [sample.column(column.name).combine_chunks() for column in needs.partition]
-    instants = pa.array(to_ticks(sample.column(needs.time.name), needs.time.name))
+    instants = pa.array(to_ticks(sample.column(needs.time.name), needs.time.name, unit=needs.time.unit))
     groups = encode([instants, *keys], sample.num_rows)[0]
     is_tied = np.bincount(groups)[groups] > 1 if len(groups) else np.empty(0, bool)
     return telling_columns(
@@ -125,8 +126,11 @@ def columns_apart(df: DataFrame, needs: Needs, ticks: Sequence[int]) -> tuple[st
     )
 
 
-def _literal(ticks: int, kind: str) -> SparkColumn:
+def _literal(ticks: int, time: Column) -> SparkColumn:
     """An instant as a value of the time column's type."""
+    kind = time.type
+    if time.unit is not None:
+        return F.lit(time_text(ticks, time.told).split()[0]).cast(kind)
     if kind == "timestamp":
         return F.timestamp_micros(F.lit(ticks))
     if kind in ("date", "timestamp_ntz"):

@@ -27,7 +27,9 @@ from situ.spark.session.ship import shipped
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-OPTIONS = frozenset({"time", "ties", "on_bad_rows", "strategy", "join", "forget_after", "match_id", "points"})
+OPTIONS = frozenset(
+    {"time", "time_unit", "ties", "on_bad_rows", "strategy", "join", "forget_after", "match_id", "points"}
+)
 _NUMBERS = pa.schema([("at", pa.int32()), ("n", pa.int64())])
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _VARIABLES = {"made_for", "head", "cells", "pieces"}
 _QUESTIONS = {"match": matching, "situations": deriving}
-_OPTIONS = frozenset({"time", "ties", "points", "forget_after"})
+_OPTIONS = frozenset({"time", "time_unit", "ties", "points", "forget_after"})
 _MOST_BUCKETS = 1 << 16
 _GLOB = re.compile(r"([][{}*?\\])")
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 OPTIONS = frozenset(
     {"time", "ties", "on_bad_rows", "join", "late_rows", "forget_after", "match_id", "points"}
-    | {"watermark", "max_ahead"}
+    | {"watermark", "max_ahead", "time_unit"}
 )
 ELSEWHERE = (
     "strategy is for batch DataFrames, threads for tables in process; ansi and time_zone are the session's "
@@ -142,6 +142,7 @@ class Job:
             "schema": ddl([field for field in self.df.schema.fields if field.name.lower() in names]),
             "options": {
                 "time": needs.time.name,
+                "time_unit": options.time_unit,
                 "ties": options.ties,
                 "points": options.points,
                 "forget_after": _duration(options.forget_after),
