@@ -31,6 +31,7 @@ TYPES = {
     "int64": pa.int64(),
     "int32": pa.int32(),
     "double": pa.float64(),
+    "float": pa.float32(),
     "string": pa.string(),
     "bool": pa.bool_(),
     "timestamp": pa.timestamp("us", "UTC"),
@@ -133,7 +134,7 @@ def parsed(text: str, kind: str) -> Any:
         return date.fromisoformat(text)
     if kind.startswith("timestamp"):
         return datetime.fromisoformat(text).replace(tzinfo=UTC if kind == "timestamp" else None)
-    return {"int64": int, "int32": int, "double": float, "string": str}[kind](text)
+    return {"int64": int, "int32": int, "double": float, "float": float, "string": str}[kind](text)
 
 
 def value(text: str) -> Any:

@@ -48,7 +48,9 @@ def result_rows(result: pa.Table, text: str) -> list[ResultRow]:
 def run_oracle(table: pa.Table, text: str, options: dict[str, Any]) -> list[ResultRow]:
     asked, question, rows = read_question(table, text, options)
     like = table.schema.field(time_column(asked, table.schema, options)).type
-    return canonical(results(answer(rows, question), asked, like), len(asked.partition_by))
+    return canonical(
+        results(answer(rows, question), asked, like, options.get("time_unit")), len(asked.partition_by)
+    )
 
 
 @runner("in process")
@@ -101,7 +103,7 @@ def run_push_shuffled(table: pa.Table, text: str, options: dict[str, Any]) -> li
     if longest > LARGEST:
         pieces, longest = [table], LARGEST  # no delay is long enough for two batches
     like = table.schema.field(time_column(read(text), table.schema, options)).type
-    (delay,) = durations([longest], like)
+    (delay,) = durations([longest], like, options.get("time_unit"))
     return push(pieces, text, {**options, "watermark": delay})
 
 
@@ -150,10 +152,11 @@ def joined(pieces: Sequence[pa.Table], n: int) -> list[pa.Table]:
 
 def instants_of(table: pa.Table, asked: Asked, options: dict[str, Any]) -> list[int | None]:
     """Each row's instant (SEM 1.1, 6.3)."""
-    starts = ticks(table[time_column(asked, table.schema, options)])
+    unit = options.get("time_unit")
+    starts = ticks(table[time_column(asked, table.schema, options)], unit)
     if not asked.ending:
         return starts
-    ends = ticks(table[asked.ending])
+    ends = ticks(table[asked.ending], unit)
     widened = int(options.get("points") == "widen")
     pairs = zip(starts, ends, strict=True)
     return [start if end is None else end + widened * (start == end) for start, end in pairs]

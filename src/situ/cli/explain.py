@@ -80,7 +80,7 @@ def _bound(args: argparse.Namespace, query: Query) -> BoundQuery:
 
         table = to_arrow(rows)
         with hints_for(rows, table, query.order_by[0] if query.order_by else args.time):
-            return bind(query, spark_schema(table.schema), time=args.time)
+            return bind(query, spark_schema(table.schema), time=args.time, time_unit=args.time_unit)
     from situ.spark.select.project import schema_of
 
-    return bind(query, schema_of(rows), time=args.time)
+    return bind(query, schema_of(rows), time=args.time, time_unit=args.time_unit)

@@ -24,6 +24,7 @@ _SUFFIXES = {
 }
 _RUN_OPTIONS = (
     "time",
+    "time_unit",
     "ties",
     "on_bad_rows",
     "join",
@@ -63,6 +64,11 @@ def add_query_and_input(parser: argparse.ArgumentParser) -> None:
     )
     meaning = parser.add_argument_group("options of the run, as in situ.match")
     meaning.add_argument("--time", metavar="COLUMN", help="the time column, where ORDER BY names none")
+    meaning.add_argument(
+        "--time-unit",
+        choices=("days", "hours", "minutes", "seconds", "milliseconds", "microseconds"),
+        help="what a time column of numbers counts",
+    )
     meaning.add_argument(
         "--ties", choices=("warn", "last", "error"), help="rows of equal time (default: warn)"
     )

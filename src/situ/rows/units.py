@@ -48,7 +48,8 @@ def _from_integers(column: pa.Array, name: str, unit: str, rounded: bool) -> Tic
         return np.where(fits, values * MICROSECONDS[unit], LONG_AGO)
     if not fits.all():
         raise _refused(values[~fits], name, unit)
-    return values * MICROSECONDS[unit]
+    ticks: Ticks = values * MICROSECONDS[unit]
+    return ticks
 
 
 def to_unit(ticks: Ticks, kind: pa.DataType, unit: str) -> npt.NDArray[Any]:

@@ -205,7 +205,7 @@ class _Binder:
                 f"the time column {column.name} is a {column.type}, and it is not said what it counts",
                 column.name,
                 hint='say it with the option time_unit="seconds" (or days, hours, minutes, milliseconds, '
-                "microseconds): taken where every value is a whole number of microseconds",
+                "microseconds), which takes it where whole ticks, microseconds, result",
             )
         raise self.error(
             TimeColumnError,
