@@ -36,3 +36,27 @@ def test_every_situation_is_derived(example: Example, threads: int) -> None:
     assert result.column_names[: len(columns)] == columns
     rows = zip(*(result[column].to_pylist() for column in columns), strict=True)
     agree(list(rows), derived(example), example)
+
+
+def named(function: str, attribute: str) -> str:
+    """SEM 5.5: `avg_x`, `percentile_0_3_x`."""
+    return f"{function.replace(' ', '_').replace('.', '_')}_{attribute}"
+
+
+@given(examples(shuffled=True))
+def test_situations_have_the_values_that_return_asks_for(example: Example) -> None:
+    question = example.question
+    asked = [one for one in question.items if one[2] is not None]
+    names = list(dict.fromkeys(named(function, attribute) for function, _, attribute in asked))
+    wanted = []
+    for key, part in partitions(example.rows, question):
+        events = in_order(part, question.time, question.ties)
+        for symbol, situations in situations_of(events, question).items():
+            own = {named(f, attribute): (f, attribute) for f, of, attribute in asked if of == symbol}
+            for one in situations:
+                values = [item(own[n][0], one, own[n][1], LATER) if n in own else None for n in names]
+                wanted.append((*key, symbol, one.ts, *values))
+    result = situ.situations(example.table, situ.query(example.text))
+    columns = [*question.partition, "symbol", "ts", *names]
+    assert result.column_names[len(question.partition) + 4 :] == names
+    agree(list(zip(*(result[column].to_pylist() for column in columns), strict=True)), wanted, example)

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 import situ
+from situ.errors import UnsupportedExpressionError
 
 AGGREGATED = {
     "count(A)": pa.int64(),
@@ -70,3 +71,13 @@ def test_aggregates_have_the_types_of_spark(item: str, expected: pa.DataType) ->
     for rows in (pa.table(columns), pa.table(columns).slice(0, 0)):
         for result in on_every_path(rows, text):
             assert result.schema.field("r").type == expected
+
+
+def test_lists_stand_alone_in_process() -> None:
+    table = pa.table({"t": [1, 2, 3], "a": [True, True, False], "x": [0.5, None, 1.5]})
+    text = "FROM e ORDER BY t DEFINE A AS a RETURN {} AS l"
+    for result in on_every_path(table, text.format("((collect_list(A.x)))")):
+        assert result["l"].to_pylist() == [[0.5]]
+    for expression in ("size(collect_list(A.x))", "collect_list(A.x)[0]", "median(A.x) + collect_list(A.x)"):
+        with pytest.raises(UnsupportedExpressionError, match=r"an expression over collect_list\(A\.x\)"):
+            situ.match(table, situ.query(text.format(expression)))
