@@ -26,8 +26,10 @@ from situ import cli
         (["generate", "synthetic", "x", "--events", "many"], "'many' is not a number"),
         (["FROM t DEFINE A AS x"], 'a command comes first, as in `situ run "FROM t DEFINE A AS x"`'),
         (["explain"], "`situ explain`: the following arguments are required: QUERY."),
-        (["run", "q"], "the following arguments are required: --output/--out."),
-        ([], "the following arguments are required: COMMAND."),
+        (["generate", "traffic"], "the following arguments are required: FOLDER."),
+        (["--traceback"], "the following arguments are required: COMMAND."),
+        (["run", "q", "x", "--output-format", "jsn"], "did you mean json?"),
+        (["completion", "bsh"], "did you mean bash?"),
     ],
 )
 def test_what_a_wrong_call_is_told(argv: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -53,4 +55,4 @@ def test_negative_numbers_and_text_with_dashes_are_no_flags(capsys: pytest.Captu
     assert args.seed == -5
     assert cli.main(["explain", "--traceback is no flag here"]) == 2
     assert "a query begins with FROM" in capsys.readouterr().err
-    assert cli.build_parser().parse_args(["run", "q", "--out", "x"]).output == "x"  # short, but clear
+    assert cli.build_parser().parse_args(["run", "q", "--out", "x"]).out == "x"  # short, but clear

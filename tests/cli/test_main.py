@@ -33,7 +33,7 @@ def test_help_of_every_command_has_examples(command: str, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize(
-    "argv", [[], ["explane"], ["generate", "traffic"], ["generate", "traffic", "x", "--cars", "0"]]
+    "argv", [["explane"], ["generate", "traffic"], ["generate", "traffic", "x", "--cars", "0"]]
 )
 def test_wrong_calls_exit_with_2(argv: list[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
@@ -146,7 +146,7 @@ def test_stages_with_input_on_spark(tmp_path: Path, capsys: pytest.CaptureFixtur
     pq.write_table(synthetic_table(["a", "b"], 10, seed=1), file)
     query = QUERY.replace("ORDER BY t ", "ORDER BY ts ").replace("10", "10 seconds")
     answers = []
-    for options in ([], ["--in-process"]):
+    for options in (["--spark"], ["--in-process"]):
         assert cli.main(["explain", "--stages", query, file, *options]) == 0
         answers.append(capsys.readouterr().out)
     assert answers[0] == answers[1]

@@ -49,7 +49,7 @@ def test_files_and_folders(name: str, tmp_path: Path, capsys: pytest.CaptureFixt
 def test_the_same_on_spark(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "a [1] {x,y}*"  # Spark would take it for a pattern
     folder.mkdir()
-    assert situations(capsys, str(write(folder, name))) == EXPECTED
+    assert situations(capsys, str(write(folder, name)), "--spark") == EXPECTED
 
 
 def test_output_to_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,7 +127,7 @@ def test_files_that_spark_cannot_read(tmp_path: Path, capsys: pytest.CaptureFixt
     for name, text, said in UNREADABLE:
         path = tmp_path / name
         path.write_text(text)
-        assert cli.main(["situations", TIMED, str(path)]) == 1
+        assert cli.main(["situations", TIMED, str(path), "--spark", "--quiet"]) == 1
         message = capsys.readouterr().err
         assert said.replace("{path}", str(path)) in message or (not text and "no rows in" in message), message
         assert "\nHint: " in message
@@ -156,14 +156,14 @@ def test_rows_that_cannot_be_read_are_dropped_and_counted(
 ) -> None:
     """With and without Spark the same rows are left, and as many are said to be left out."""
     (tmp_path / "e.csv").write_text(RAGGED + "soon,99\n")
-    arguments = ["--input", str(tmp_path / "e.csv"), "--output"]
+    arguments = ["--quiet", "--input", str(tmp_path / "e.csv"), "--output"]
     here = left_out(capsys, *arguments, str(tmp_path / "here"), "--in-process")
-    there = left_out(capsys, *arguments, str(tmp_path / "there"))
+    there = left_out(capsys, *arguments, str(tmp_path / "there"), "--spark")
     assert here[0] == "3 rows that could not be read left out.\n"
     assert there[0] == "3 rows without a time, or that could not be read, left out.\n"
     assert here[1] == there[1]
     assert [row["top"] for row in here[1]] == [12]
-    argv = ["situations", TIMED, str(tmp_path / "e.csv"), "--on-bad-rows", "drop"]
+    argv = ["situations", TIMED, str(tmp_path / "e.csv"), "--on-bad-rows", "drop", "--quiet", "--spark"]
     assert cli.main([*argv, "--out", str(tmp_path / "found")]) == 0
     assert capsys.readouterr().err == there[0]
 
@@ -192,8 +192,8 @@ def test_text_is_read_as_spark_reads_it(
         "RETURN first(A.s) AS s, last(A.s) AS last, A.ts AS since"
     )
     rows = []
-    for more in (["--in-process"], []):
-        out = tmp_path / f"found{len(more)}"
+    for more in (["--in-process"], ["--spark"]):
+        out = tmp_path / f"found{more[0]}"
         argv = ["run", query, "--input", str(tmp_path / name), "--output", str(out), *more]
         assert cli.main(argv) == 0, capsys.readouterr().err
         rows.append(rows_of(out))

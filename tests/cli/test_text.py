@@ -42,7 +42,7 @@ ROWS = st.fixed_dictionaries(
 
 
 def written(folder: Path, name: str, rows: list[dict[str, object]]) -> Path:
-    args = argparse.Namespace(out=folder / name, overwrite=True, limit=20)
+    args = argparse.Namespace(out=str(folder / name), overwrite=True, limit=20, output_format=None)
     deliver(args, pa.Table.from_pylist(rows, SCHEMA), "match")
     return folder / name
 

@@ -45,7 +45,7 @@ def test_parquet_in_and_out(
     query = tmp_path / "query.situ"
     query.write_text(TEXT)
     out = tmp_path / "found"
-    assert main(["run", str(query), "--input", str(events), "--output", str(out)]) == 0
+    assert main(["run", str(query), "--input", str(events), "--output", str(out), "--spark"]) == 0
     expected = situ.match(table, situ.query(TEXT))
     assert pq.read_table(out).num_rows == expected.num_rows
     assert f"{expected.num_rows} matches written to {out}" in capsys.readouterr().out
@@ -65,10 +65,10 @@ def test_what_is_there_stays_unless_told(spark: SparkSession, events: Path, tmp_
     out = tmp_path / "found"
     out.mkdir()
     (out / "precious").write_text("x")
-    assert main(["run", TEXT, "--input", str(events), "--output", str(out)]) == 2
+    assert main(["run", TEXT, "--input", str(events), "--output", str(out), "--spark"]) == 2
     assert "exists already" in capsys.readouterr().err
     assert (out / "precious").exists()
-    assert main(["run", TEXT, "--input", str(events), "--output", str(out), "--overwrite"]) == 0
+    assert main(["run", TEXT, "--input", str(events), "--output", str(out), "--overwrite", "--spark"]) == 0
     assert not (out / "precious").exists()
     assert pq.read_table(out).num_rows > 0
 
@@ -89,6 +89,7 @@ def test_a_failed_run_leaves_nothing_behind(spark: SparkSession, tmp_path: Path,
         "--overwrite",
         "--ties",
         "error",
+        "--spark",
     ]
     assert main(["run", TEXT, *arguments]) == 1
     message = capsys.readouterr().err

@@ -133,7 +133,7 @@ def test_rows_of_an_instant_are_found_again_in_every_type_of_time(spark: SparkSe
 def test_the_command_tells_all_of_it(
     spark: SparkSession, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["run", ALL, "--input", str(folder), "--output"]
+    asked = ["run", ALL, "--input", str(folder), "--spark", "--output"]
     assert cli.main([*asked, str(tmp_path / "found")]) == 0
     said = " ".join(capsys.readouterr().err.split())
     assert "warning: 96 rows are left out" in said

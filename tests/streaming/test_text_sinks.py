@@ -47,7 +47,7 @@ def test_folders_of_a_batch(spark: SparkSession, zone: None, tmp_path: Path, kin
     wanted = rows(spark, kind)
     save_folder(wanted, str(tmp_path / "run"), kind)
     out = tmp_path / f"out.{kind}"
-    args = argparse.Namespace(out=out, overwrite=False, limit=20, on_bad_rows=None)
+    args = argparse.Namespace(out=str(out), output_format=None, overwrite=False, limit=None, on_bad_rows=None)
     deliver(args, wanted, "match")
     for folder in (tmp_path / "run", out):
         reader = spark.read.schema(wanted.schema).option("header", "true")

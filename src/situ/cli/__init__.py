@@ -7,14 +7,27 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from situ._version import __version__
-from situ.cli import bench, demo, explain, generate, plot, run, situations, state, stream, why
+from situ.cli import (
+    bench,
+    completion,
+    demo,
+    explain,
+    generate,
+    plot,
+    run,
+    situations,
+    state,
+    stream,
+    why,
+)
 from situ.cli.arguments import Parser
-from situ.cli.common import exit_code, print_error, print_warning
+from situ.cli.common import OK, exit_code, print_error, print_warning
+from situ.cli.files import forget_stdin
 from situ.cli.spark_errors import from_spark, is_from_spark
-from situ.errors import OptionError, SituError, TiesWarning, UnsupportedExpressionError
+from situ.errors import SituError, TiesWarning
 
 
 class Command(Protocol):
@@ -39,13 +52,18 @@ COMMANDS = (
     why,
     plot,
     generate,
+    completion,
     bench,
 )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command `argv` names; return 0, or 2 for a wrong call or query, or 1 for a failure."""
-    args = build_parser().parse_args(argv)
+    parser = build_parser()
+    if not (sys.argv[1:] if argv is None else argv):
+        parser.print_help()
+        return OK
+    args = parser.parse_args(argv)
     command = cast(Command, args.command)
     try:
         with warnings.catch_warnings():
@@ -60,10 +78,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.traceback or not (isinstance(error, SituError) or is_from_spark(error)):
             raise
         error = (from_spark(error) if is_from_spark(error) else None) or error
-        if isinstance(error, UnsupportedExpressionError) and getattr(args, "in_process", False):
-            error = OptionError(error.message, hint="leave out --in-process: Spark evaluates it.")
         print_error(error)
         return exit_code(error)
+    finally:
+        forget_stdin(getattr(args, "inputs", ()))
 
 
 def _shown(show: Callable[..., None]) -> Callable[..., None]:
@@ -91,9 +109,12 @@ def build_parser() -> argparse.ArgumentParser:
     for module in COMMANDS:
         command = cast(Command, module)
         summary = (command.__doc__ or "").splitlines()[0].rstrip(".")
+        # a parser without help is not listed: bench runs from a checkout only, and says so elsewhere
+        is_listed = module is not bench or bench.works()
+        listed: dict[str, Any] = {"help": summary[0].lower() + summary[1:]} if is_listed else {}
         subparser = subparsers.add_parser(
             command.__name__.rpartition(".")[2],
-            help=summary[0].lower() + summary[1:],
+            **listed,
             description=command.__doc__,
             epilog=f"examples:\n{command.EXAMPLES}",
             formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -40,7 +40,9 @@ class Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
-        if not isinstance(action, argparse._SubParsersAction):
+        if isinstance(action, argparse._SubParsersAction):
+            choices = [listed.dest for listed in action._choices_actions]
+        else:
             self._fail(
                 f"{_name(action)} {value!r} is not one of {', '.join(choices)}.", _meant(value, choices)
             )

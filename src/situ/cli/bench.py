@@ -35,9 +35,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="only name the experiments")
 
 
+def works() -> bool:
+    """Are the experiments there? They are not part of the installed package."""
+    return (CHECKOUT / "benchmarks" / "harness.py").exists()
+
+
 def run(args: argparse.Namespace) -> int:
     """Run the experiments and write results and pages."""
-    if not (CHECKOUT / "benchmarks" / "harness.py").exists():
+    if not works():
         raise OptionError(
             "situ bench runs from a checkout of situ: the experiments are not part of the installed package.",
             hint="clone the repository and run there: python3 dev.py situ bench --list",

@@ -7,12 +7,14 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-
-from rich.console import Console
+from typing import TYPE_CHECKING
 
 from situ.cli.secrets import redacted
 from situ.cli.spark_errors import is_from_spark, text_of
 from situ.errors import OptionError, QueryError, UnsupportedExpressionError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 OK, FAILURE, USAGE = 0, 1, 2
 
@@ -26,15 +28,21 @@ def exit_code(error: Exception) -> int:
 def print_error(error: Exception) -> None:
     """Print what went wrong to standard error: message and hint, no traceback."""
     text = f"Spark: {text_of(error)}" if is_from_spark(error) else str(error)
-    # No wrapping: a caret line must stay under the word it points at.
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = _stderr()
     console.print("error:", style="bold red", end=" ")
     console.print(redacted(text), markup=False)
 
 
 def note(text: str) -> None:
     """Print a line that is not a result to standard error."""
-    Console(stderr=True, soft_wrap=True, highlight=False).print(text, markup=False)
+    _stderr().print(text, markup=False)
+
+
+def _stderr() -> Console:
+    from rich.console import Console  # only where there is something to say
+
+    # No wrapping: a caret line must stay under the word it points at.
+    return Console(stderr=True, soft_wrap=True, highlight=False)
 
 
 def counted(n: int, one: str, several: str | None = None) -> str:
@@ -48,7 +56,7 @@ def counted(n: int, one: str, several: str | None = None) -> str:
 
 def print_warning(message: Warning | str) -> None:
     """Print what a user should know to standard error."""
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = _stderr()
     console.print("warning:", style="bold yellow", end=" ")
     console.print(str(message), markup=False)
 
@@ -62,7 +70,12 @@ def read_query(args: argparse.Namespace) -> str:
     """Return the query text that the QUERY argument stands for."""
     text: str = args.query
     if text == "-":
-        return sys.stdin.read()
+        try:
+            return sys.stdin.read()
+        except (OSError, UnicodeDecodeError) as error:
+            raise OptionError(
+                f"no query can be read from standard input ({error}).", hint="give it in quotes."
+            ) from None
     if len(text.split()) > 1:  # every query has at least two words, and is then never taken for a file
         return text
     try:

@@ -6,17 +6,16 @@ it is not run: what happens to it from its text to a plan is shown instead."""
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from situ.cli.common import OK, read_query
 from situ.cli.inputs import (
     add_query_and_input,
+    ask_input,
+    is_on_spark,
     parsed_query,
     put_inputs_together,
-    read_input,
-    run_options,
 )
-from situ.cli.progress import watching
 
 if TYPE_CHECKING:
     from situ.language.situations.ast import Query
@@ -51,10 +50,7 @@ def run(args: argparse.Namespace) -> int:
         return OK
     from situ.public import explain
 
-    rows = read_input(args, query)
-    with watching(rows, "running"):
-        explained = explain(rows, query, **run_options(args))
-    print(explained)
+    print(ask_input(args, query, "running", lambda rows, options: explain(rows, query, **options)))
     return OK
 
 
@@ -71,10 +67,13 @@ def _stages(args: argparse.Namespace) -> int:
 
 def _bound(args: argparse.Namespace, query: Query) -> BoundQuery:
     """The query bound to the INPUT by the functions that a run on it uses."""
+    return ask_input(args, query, "reading", lambda rows, _: _bound_to(rows, query, args))
+
+
+def _bound_to(rows: Any, query: Query, args: argparse.Namespace) -> BoundQuery:
     from situ.language.situations.binder import bind
 
-    rows = read_input(args, query)
-    if args.in_process:
+    if not is_on_spark(rows):
         from situ.rows.schema import spark_schema
         from situ.rows.tables import hints_for, to_arrow
 

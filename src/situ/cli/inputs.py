@@ -1,27 +1,22 @@
-"""What the commands that read data share: where it is, how it is read, and the options of a run."""
+"""What the commands that read data share: where it is, how it is read and where, and the options of a run."""
 
 from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from situ.cli.common import add_query_argument, read_query
-from situ.errors import OptionError
+from situ.cli.common import add_query_argument, counted, note, read_query
+from situ.cli.files import FORMATS, STDIN, check_exists, format_of, from_stdin
+from situ.cli.way import Way, has_spark, require_spark, way_of
+from situ.errors import OptionError, UnsupportedExpressionError
 
 if TYPE_CHECKING:
+    from situ.cli.local_files import Wanted
     from situ.language.situations.ast import Query
 
-FORMATS = ("parquet", "csv", "json", "table")
-_SUFFIXES = {
-    "parquet": "parquet",
-    "pq": "parquet",
-    "csv": "csv",
-    "json": "json",
-    "jsonl": "json",
-    "ndjson": "json",
-}
 _RUN_OPTIONS = (
     "time",
     "time_unit",
@@ -34,7 +29,9 @@ _RUN_OPTIONS = (
     "ansi",
     "time_zone",
 )
-_TABLE_NAME = re.compile(r"\w+(\.\w+){0,2}")
+_OF_THE_SESSION = ("ansi", "time_zone")  # on Spark
+_TIME_UNITS = ("days", "hours", "minutes", "seconds", "milliseconds", "microseconds")
+Answer = TypeVar("Answer")
 
 
 def add_query_and_input(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +42,7 @@ def add_query_and_input(parser: argparse.ArgumentParser) -> None:
         metavar="INPUT",
         nargs="*",
         default=[],
-        help="parquet, CSV or JSON files, folders of them, or the name of one Spark table",
+        help="parquet, CSV, JSON or Arrow files, folders of them, - for stdin, or the name of a Spark table",
     )
     parser.add_argument(
         "--input",
@@ -58,16 +55,25 @@ def add_query_and_input(parser: argparse.ArgumentParser) -> None:
     reading = parser.add_argument_group("reading")
     reading.add_argument("--format", choices=FORMATS, help="what INPUT is (default: told by its name)")
     reading.add_argument(
-        "--in-process",
-        action="store_true",
-        help="read and run without Spark: quicker for data that fits in memory",
+        "--time-format",
+        metavar="FORMAT",
+        help="how times are written in text, as in '%%d.%%m.%%Y %%H:%%M' (default: ISO 8601)",
+    )
+    where = parser.add_argument_group(
+        "where it runs (default: in process, if INPUT is files that fit in memory)"
+    )
+    where.add_argument("--in-process", action="store_true", help="read and run without Spark")
+    where.add_argument("--spark", action="store_true", help="read and run on Spark")
+    where.add_argument(
+        "--master", help="where Spark runs: local[N], spark://host:7077, yarn (default: local[*])"
+    )
+    where.add_argument(
+        "--quiet", action="store_true", help="do not say where it runs and how times were read"
     )
     meaning = parser.add_argument_group("options of the run, as in situ.match")
     meaning.add_argument("--time", metavar="COLUMN", help="the time column, where ORDER BY names none")
     meaning.add_argument(
-        "--time-unit",
-        choices=("days", "hours", "minutes", "seconds", "milliseconds", "microseconds"),
-        help="what a time column of numbers counts",
+        "--time-unit", choices=_TIME_UNITS, help="what a time column of numbers counts"
     )
     meaning.add_argument(
         "--ties", choices=("warn", "last", "error"), help="rows of equal time (default: warn)"
@@ -100,6 +106,13 @@ def put_inputs_together(args: argparse.Namespace, *, required: bool = True) -> N
     args.inputs = [*args.inputs, *args.named_inputs]
     if required and not args.inputs:
         raise OptionError("there is nothing to read.", hint="name files, folders or a table as INPUT.")
+    if STDIN in args.inputs and args.query == STDIN:
+        raise OptionError(
+            "QUERY and INPUT are both -, and standard input can be only one of them.",
+            hint="write the query in quotes, or to a file.",
+        )
+    if args.inputs.count(STDIN) > 1:
+        raise OptionError("INPUT names standard input twice.", hint="give - once.")
 
 
 def parsed_query(args: argparse.Namespace) -> Query:
@@ -109,66 +122,92 @@ def parsed_query(args: argparse.Namespace) -> Query:
     return query(read_query(args))
 
 
-def run_options(args: argparse.Namespace) -> dict[str, Any]:
-    """The options of a run that were given; on Spark the session carries ANSI mode and time zone."""
-    given = {name: getattr(args, name) for name in _RUN_OPTIONS if getattr(args, name) is not None}
-    if not args.in_process:
-        given.pop("ansi", None)
-        given.pop("time_zone", None)
-    return given
+def ask_input(
+    args: argparse.Namespace, query: Query, what: str, ask: Callable[[Any, dict[str, Any]], Answer]
+) -> Answer:
+    """What `ask` answers to the rows of INPUT and the options of the run; `what` it does is shown meanwhile.
+
+    The rows are an Arrow table, or a Spark DataFrame: where `way_of` says so, and where an expression is
+    one that only Spark evaluates.
+    """
+    way, kind = _way(args)
+    if not way.on_spark:
+        try:
+            return _asked(_read_in_process(args, kind, query), _options(args), what, ask)
+        except UnsupportedExpressionError as error:
+            _check_spark_can(args, error)
+            _say(args, Way(True, error.message.rstrip(".")))
+            args.quiet = True  # how times are read was said
+    options = {name: value for name, value in _options(args).items() if name not in _OF_THE_SESSION}
+    return _asked(_read_on_spark(args, kind, query), options, what, ask)
 
 
-def read_input(args: argparse.Namespace, query: Query) -> Any:
-    """The INPUT as a Spark DataFrame, or as an Arrow table with --in-process."""
+def _asked(
+    rows: Any, options: dict[str, Any], what: str, ask: Callable[[Any, dict[str, Any]], Answer]
+) -> Answer:
+    from situ.cli.progress import watching
+
+    with watching(rows, what):
+        return ask(rows, options)
+
+
+def is_on_spark(rows: Any) -> bool:
+    """Tell a Spark DataFrame from an Arrow table."""
+    return hasattr(rows, "sparkSession")
+
+
+def _way(args: argparse.Namespace) -> tuple[Way, str]:
+    """Where to run, which is said, and what INPUT is."""
+    if STDIN in args.inputs:
+        path, args.format = from_stdin(args.format)
+        args.inputs[args.inputs.index(STDIN)] = path
     kind = args.format or format_of(args.inputs)
-    if kind == "table":
-        if len(args.inputs) > 1 or args.in_process:
-            raise OptionError(
-                f"INPUT {' '.join(args.inputs)!r} is no file, and of Spark tables one can be read, on Spark.",
-                hint="check the path if a file was meant; leave out --in-process for a table.",
-            )
-    else:
-        _check_exists(args.inputs)
-    return _read_in_process(args, kind, query) if args.in_process else _read_on_spark(args, kind, query)
+    if kind != "table":
+        check_exists(args.inputs)
+    elif len(args.inputs) > 1:
+        raise OptionError(
+            f"INPUT {' '.join(args.inputs)!r} is no file, and of Spark tables one can be read.",
+            hint="check the paths if files were meant.",
+        )
+    args.format = kind
+    way = way_of(args, kind)
+    _say(args, way)
+    return way, kind
 
 
-def _times_of(args: argparse.Namespace, query: Query) -> list[str]:
-    """The columns that hold times, as far as the query and its options tell."""
-    return [name for name in query.times or (args.time,) if name is not None]
+def _say(args: argparse.Namespace, way: Way) -> None:
+    if way.why is not None and not args.quiet:
+        note(f"{'on Spark' if way.on_spark else 'in process'}: {way.why}.")
 
 
-def format_of(inputs: list[str]) -> str:
-    """What all the inputs are, told by their names."""
-    kinds = {_format_of_one(name) for name in inputs}
-    if len(kinds) == 1:
-        return kinds.pop()
-    raise OptionError(
-        f"the inputs are of several formats: {', '.join(sorted(kinds))}.",
-        hint="read inputs of one format, or say which with --format.",
+def _check_spark_can(args: argparse.Namespace, error: UnsupportedExpressionError) -> None:
+    """Refuse what cannot be evaluated in process where Spark may not, or cannot, do it."""
+    if args.in_process:
+        raise OptionError(error.message, hint="leave out --in-process: Spark evaluates it.") from error
+    if not has_spark():
+        raise OptionError(
+            error.message, hint='Spark evaluates it; to install it run: pip install "situ[spark]"'
+        ) from error
+
+
+def _options(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of the run that were given."""
+    return {name: getattr(args, name) for name in _RUN_OPTIONS if getattr(args, name) is not None}
+
+
+def _wanted(args: argparse.Namespace, query: Query) -> Wanted:
+    from situ.cli.local_files import Wanted
+    from situ.cli.time_format import time_pattern
+    from situ.expressions.literals import zone_of
+
+    zone = args.time_zone or "UTC"
+    zone_of(zone)  # a wrong one is refused before anything is read
+    return Wanted(
+        times=[name for name in query.times or (args.time,) if name is not None],
+        time_zone=zone,
+        time_format=None if args.time_format is None else time_pattern(args.time_format),
+        drop=args.on_bad_rows == "drop",
     )
-
-
-def _format_of_one(name: str) -> str:
-    path = Path(name)
-    candidates = [path]
-    if path.is_dir():
-        candidates = sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith(("_", ".")))
-    for candidate in candidates:
-        for suffix in reversed(candidate.suffixes):
-            if suffix[1:].lower() in _SUFFIXES:
-                return _SUFFIXES[suffix[1:].lower()]
-    if path.exists():
-        raise OptionError(f"{name} does not say what it holds.", hint="name its --format, say csv.")
-    if _TABLE_NAME.fullmatch(name):
-        return "table"
-    raise OptionError(f"there is no file or folder {name}.", hint="check the path.")
-
-
-def _check_exists(inputs: list[str]) -> None:
-    for name in inputs:
-        is_remote = "://" in name
-        if not is_remote and not Path(name).exists():
-            raise OptionError(f"there is no file or folder {name}.", hint="check the path.")
 
 
 def for_spark(path: str | Path) -> str:
@@ -177,40 +216,40 @@ def for_spark(path: str | Path) -> str:
 
 
 def _read_on_spark(args: argparse.Namespace, kind: str, query: Query) -> Any:
+    require_spark("this runs on Spark")
+    from situ.cli.local_files import read_files
     from situ.cli.session import local_spark
-    from situ.cli.text_on_spark import read_text
+    from situ.cli.text_on_spark import read_text, with_times
 
+    wanted = _wanted(args, query)
     settings: dict[str, Any] = {"spark__sql__ansi__enabled": "false"} if args.ansi is False else {}
     if args.time_zone is not None:
         settings["spark__sql__session__timeZone"] = args.time_zone
-    master = getattr(args, "master", None)
-    spark = local_spark(f"situ {args.command.__name__.rpartition('.')[2]}", master=master, **settings)
-    if kind == "table":
-        return spark.table(args.inputs[0])
+    spark = local_spark(f"situ {args.command.__name__.rpartition('.')[2]}", master=args.master, **settings)
     paths = [for_spark(name) for name in args.inputs]
-    if kind == "parquet":
-        return spark.read.parquet(*paths)
-    drop = args.on_bad_rows == "drop"
-    return read_text(spark, kind, paths, times=_times_of(args, query), drop=drop)
+    if kind == "arrow":  # Spark reads no such files: they are read here and handed over
+        return spark.createDataFrame(read_files(kind, args.inputs, wanted).table)
+    if kind in ("csv", "json"):
+        rows, said = read_text(spark, kind, paths, wanted)
+    else:
+        plain = spark.table(args.inputs[0]) if kind == "table" else spark.read.parquet(*paths)
+        rows, said = with_times(plain, wanted)
+    args.can_be_direct = kind == "parquet" and not said  # nothing was done to the rows that files do not hold
+    _tell(args, said)
+    return rows
 
 
 def _read_in_process(args: argparse.Namespace, kind: str, query: Query) -> Any:
-    from situ.cli.common import counted, note
     from situ.cli.local_files import read_files
-    from situ.expressions.zones import zone_of
 
-    remote = [name for name in args.inputs if "://" in name]
-    if remote:
-        raise OptionError(f"{remote[0]} is not on this machine.", hint="leave out --in-process.")
-    zone = args.time_zone or "UTC"
-    zone_of(zone)  # a wrong one is refused before anything is read
-    read = read_files(
-        kind,
-        args.inputs,
-        times=_times_of(args, query),
-        time_zone=zone,
-        drop=args.on_bad_rows == "drop",
-    )
+    read = read_files(kind, args.inputs, _wanted(args, query))
+    _tell(args, read.said)
     if read.n_left_out:
         note(f"{counted(read.n_left_out, 'row')} that could not be read left out.")
     return read.table
+
+
+def _tell(args: argparse.Namespace, said: Iterable[str]) -> None:
+    if not args.quiet:
+        for line in said:
+            note(line)

@@ -30,11 +30,11 @@ def json_lines(table: pa.Table) -> Iterator[memoryview]:
             yield memoryview(data)[ends[0] : ends[len(lines)]]
 
 
-def _text(array: Any) -> Any:
+def json_values(array: Any) -> Any:
     """Every value as JSON; null as `null`."""
     kind = array.type
     if pa.types.is_dictionary(kind):
-        return _text(array.cast(kind.value_type))
+        return json_values(array.cast(kind.value_type))
     if pa.types.is_null(kind):
         return pa.array(["null"] * len(array), _TEXT)
     return pc.fill_null(_text_of(kind, array), "null")
@@ -65,21 +65,26 @@ def _nested(kind: pa.DataType, array: Any) -> Any:
 def _object(names: list[str], columns: list[Any]) -> Any:
     parts: list[Any] = ["{"]
     for i, (name, column) in enumerate(zip(names, columns, strict=True)):
-        parts += [f"{',' if i else ''}{json.dumps(name, ensure_ascii=False)}:", _text(column)]
+        parts += [f"{',' if i else ''}{json.dumps(name, ensure_ascii=False)}:", json_values(column)]
     return _joined([*parts, "}"])
 
 
 def _list(array: Any) -> Any:
     lengths = pc.fill_null(pc.list_value_length(array).cast(pa.int64()), 0)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    texts = pa.ListArray.from_arrays(pa.array(offsets), _text(pc.list_flatten(array)))
+    texts = pa.ListArray.from_arrays(pa.array(offsets), json_values(pc.list_flatten(array)))
     return _joined(["[", pc.binary_join(texts, pa.scalar(",", _TEXT)), "]"])
 
 
 def _floats(array: Any) -> Any:
-    """The shortest text that reads back as the same number, with a point or an exponent; JSON has no NaN."""
-    finite = pc.if_else(pc.is_finite(array), array, pa.scalar(None, array.type))
-    return pc.replace_substring_regex(finite.cast(_TEXT), r"^(-?\d+)$", r"\1.0")
+    """The shortest text that reads back as the same number, with a point or an exponent.
+
+    JSON has no NaN and no infinity: as on Spark these are texts.
+    """
+    texts = pc.replace_substring_regex(array.cast(_TEXT), r"^(-?\d+)$", r"\1.0")
+    for found, written in (("nan", '"NaN"'), ("inf", '"Infinity"'), ("-inf", '"-Infinity"')):
+        texts = pc.if_else(pc.equal(texts, found), written, texts)
+    return texts
 
 
 def _quoted(texts: Any) -> Any:

@@ -8,19 +8,12 @@ import argparse
 from pathlib import Path
 
 from situ.cli.common import FAILURE, OK, positive
-from situ.cli.inputs import (
-    add_query_and_input,
-    parsed_query,
-    put_inputs_together,
-    read_input,
-    run_options,
-)
-from situ.cli.progress import watching
+from situ.cli.inputs import add_query_and_input, ask_input, parsed_query, put_inputs_together
 
 EXAMPLES = """\
   situ plot drivers.situ cars/ --out pictures
   situ plot drivers.situ cars/ --out pictures --top 10 --by speed
-  situ plot drivers.situ cars.parquet --in-process --out pictures --output-format svg html"""
+  situ plot drivers.situ cars.parquet --out pictures --output-format svg html"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,13 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the pictures and say where."""
+    from situ.cli.progress import watching
     from situ.public import plot
 
     put_inputs_together(args)
     query = parsed_query(args)
-    rows = read_input(args, query)
-    with watching(rows, "matching"):
-        pictures = plot(rows, query, top=args.top, by=args.by, **run_options(args))
+    pictures = ask_input(
+        args, query, "matching", lambda rows, options: plot(rows, query, top=args.top, by=args.by, **options)
+    )
     if not pictures.n_matches:
         print("No match to draw. `situ why` with the same query and input tells what is missing.")
         return FAILURE

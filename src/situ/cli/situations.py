@@ -1,24 +1,18 @@
-"""List the situations that a query's DEFINE derives, one row each, or write them to parquet or CSV."""
+"""List the situations that a query's DEFINE derives, one row each, or write them to a file."""
 
 from __future__ import annotations
 
 import argparse
+import time
 
 from situ.cli.common import OK
-from situ.cli.inputs import (
-    add_query_and_input,
-    parsed_query,
-    put_inputs_together,
-    read_input,
-    run_options,
-)
-from situ.cli.outputs import add_output, deliver
-from situ.cli.progress import watching
+from situ.cli.inputs import add_query_and_input, ask_input, parsed_query, put_inputs_together
+from situ.cli.outputs import add_output, check_output, deliver
 
 EXAMPLES = """\
   situ situations "FROM cars PARTITION BY car_id DEFINE fast AS speed > 31.3 AT LEAST 10 seconds" cars/
   situ situations drivers.situ cars/ --limit 50
-  situ situations drivers.situ cars.csv --in-process --out situations.parquet"""
+  situ situations drivers.situ cars.csv --out situations.parquet"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,9 +26,9 @@ def run(args: argparse.Namespace) -> int:
     from situ.public import situations
 
     put_inputs_together(args)
+    check_output(args)
     query = parsed_query(args)
-    rows = read_input(args, query)
-    with watching(rows, "deriving"):
-        found = situations(rows, query, **run_options(args))
-    deliver(args, found, "situation")
+    begin = time.monotonic()
+    found = ask_input(args, query, "deriving", lambda rows, options: situations(rows, query, **options))
+    deliver(args, found, "situation", since=begin)
     return OK

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from situ.cli.unreadable import unreadable_row
-from situ.errors import DataError, ExpressionError, SituError
+from situ.errors import DataError, ExpressionError, OptionError, SituError
 
 _ROW = re.compile(r"^a row of (\S+) cannot be read: (.*)", re.S)
 _NOT_PARQUET = re.compile(
     r"CANNOT_READ_FILE_FOOTER\].*?reading file (\S+?)\. |(file:\S+?) is not a Parquet file"
 )
+_NO_TABLE = re.compile(r"TABLE_OR_VIEW_NOT_FOUND\] The table or view (\S+) cannot be found")
 _NO_COLUMNS = "UNABLE_TO_INFER_SCHEMA"
 _BROKEN_VALUE = re.compile(r"\[[A-Z_.0-9]+\] ([^\n]*?) SQLSTATE: 22\w{3}")  # class 22 of SQL: data exceptions
 _SQLSTATE = re.compile(r" SQLSTATE: \w{5}$")
@@ -39,6 +42,8 @@ def from_spark(error: BaseException) -> SituError | None:
             f"{_local(file[1] or file[2])} cannot be read as parquet.",
             hint="name the format it has with --format, or mend the file.",
         )
+    if (table := _NO_TABLE.search(text)) is not None:
+        return _no_table(table[1].replace("`", ""))
     if _NO_COLUMNS in text:
         return DataError("there is nothing in the input.", hint="give files with rows.")
     if (value := _BROKEN_VALUE.search(text)) is not None:
@@ -46,6 +51,14 @@ def from_spark(error: BaseException) -> SituError | None:
             f"a row broke an expression: {value[1]}", hint="guard the expression, or give --no-ansi for null."
         )
     return None
+
+
+def _no_table(name: str) -> SituError:
+    """The name may have been meant for a file of the current folder."""
+    here = sorted(path.name for path in Path().iterdir())
+    close = [file for file in here if file.startswith(f"{name}.")] or difflib.get_close_matches(name, here)
+    meant = f"did you mean the file {close[0]}?" if close else "check the path, or the name of the table."
+    return OptionError(f"there is no file and no Spark table {name}.", hint=meant)
 
 
 def _raised_in_a_column(found: SituError) -> SituError:

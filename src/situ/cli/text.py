@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from situ.cli.json_lines import json_lines
+from situ.cli.json_lines import json_lines, json_values
 
 _US_PER_DAY = 86_400_000_000
 
@@ -29,32 +28,19 @@ def times_as_text(table: pa.Table) -> pa.Table:
     return pa.table(dict(zip(table.column_names, columns, strict=True)))
 
 
-def lists_as_json(table: pa.Table) -> pa.Table:
-    """The table with its lists as JSON, in the spelling of Spark's: CSV has no lists.
+def nested_as_json(table: pa.Table) -> pa.Table:
+    """The table with lists and other values of several parts as JSON: CSV has none.
 
     >>> table = pa.table({"speeds": [[1.5, 2.0], [], None], "gates": [["A1", "B2"], None, []]})
-    >>> lists_as_json(table).to_pylist()[0]
-    {'speeds': '[1.5,2]', 'gates': '["A1","B2"]'}
+    >>> nested_as_json(table).to_pylist()[0]
+    {'speeds': '[1.5,2.0]', 'gates': '["A1","B2"]'}
     """
     for i, field in enumerate(table.schema):
-        if pa.types.is_list(field.type) and not pa.types.is_nested(field.type.value_type):
-            lists = _one_array(table.column(i))
-            values = pa.ListArray.from_arrays(_offsets(lists), _json_values(lists.flatten()))
-            text = pc.binary_join_element_wise("[", pc.binary_join(values, ","), "]", "")
-            text = pc.if_else(lists.is_valid(), text, pa.scalar(None, pa.string()))
+        if pa.types.is_nested(field.type):
+            column = _one_array(table.column(i))
+            text = pc.if_else(column.is_valid(), json_values(column), pa.scalar(None, pa.large_string()))
             table = table.set_column(i, field.name, text)
     return table
-
-
-def _json_values(array: Any) -> Any:
-    """Each value as JSON; what is no number or truth value is quoted, each spelling once."""
-    text = array.cast(pa.string())
-    if pa.types.is_integer(array.type) or pa.types.is_boolean(array.type) or pa.types.is_decimal(array.type):
-        return text
-    spelled = text.dictionary_encode()
-    quoted = pa.array([json.dumps(one) for one in spelled.dictionary.to_pylist()], pa.string())
-    quoted = quoted.take(spelled.indices)
-    return pc.if_else(pc.is_finite(array), text, quoted) if pa.types.is_floating(array.type) else quoted
 
 
 def write_json(table: pa.Table, file: Any) -> None:

@@ -3,31 +3,47 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from situ.errors import DataError
+from situ.cli.files import shown
+from situ.cli.time_format import TimePattern
+from situ.errors import DataError, OptionError
 
 _DROP = "mend the line, or leave such rows out with --on-bad-rows drop, which counts them."
-_JSON_LINES = "JSON is read as one object a line; with --on-bad-rows drop Spark leaves out the others."
+_JSON_LINES = "JSON is read as one object a line; --on-bad-rows drop leaves out the others, and counts them."
 
-
-NO_TIME = "the time column {} holds text that is not a time, for example "
+NO_TIME = "the time column {} holds text that is not a time{}, for example "
 NO_TIME_HINT = (
-    "write times as 2024-01-31 06:00:00 or 2024-01-31T06:00:00Z (ISO 8601), or as whole numbers; "
-    "--on-bad-rows drop leaves out rows with others, and counts them."
+    "write times as 2024-01-31 06:00:00 or 2024-01-31T06:00:00Z (ISO 8601) or as whole numbers, or say how "
+    "they are written: --time-format '%d.%m.%Y %H:%M'; --on-bad-rows drop leaves out rows with others, and "
+    "counts them."
 )
 
 
-def no_time(name: str, example: str) -> DataError:
+def no_time_said(name: str, pattern: TimePattern | None) -> str:
+    """What is said of a time column with text that is not a time, up to the example."""
+    return NO_TIME.format(name, f" written {pattern.name.removeprefix('times ')}" if pattern else "")
+
+
+def no_time(name: str, example: str, pattern: TimePattern | None = None) -> DataError:
     """The error to raise for a time column with text that is not a time."""
-    return DataError(f"{NO_TIME.format(name)}{example}", hint=NO_TIME_HINT)
+    return DataError(f"{no_time_said(name, pattern)}{example}", hint=NO_TIME_HINT)
+
+
+def no_text(name: str, kind: str) -> OptionError:
+    """The error to raise where --time-format is given for a column that is no text."""
+    return OptionError(
+        f"--time-format says how times are written in text, and the time column {name} has the type {kind}.",
+        hint="leave out --time-format.",
+    )
 
 
 def no_rows(inputs: Sequence[str]) -> DataError:
     """The error to raise where text files have no rows: their columns then have no types."""
-    return DataError(f"there are no rows in {', '.join(inputs)}.", hint="give a file with rows.")
+    return DataError(f"there are no rows in {', '.join(map(shown, inputs))}.", hint="give a file with rows.")
 
 
 def unreadable_row(path: str | Path, kind: str, said: str = "") -> DataError:
@@ -43,14 +59,14 @@ def unreadable_row(path: str | Path, kind: str, said: str = "") -> DataError:
         line, said = found
         said = f"line {line}: {said}"
     return DataError(
-        f"{path} cannot be read as {kind}{f', {said}' if said else ''}.",
+        f"{shown(path)} cannot be read as {kind}{f', {said}' if said else ''}.",
         hint=_DROP if kind == "csv" else _JSON_LINES,
     )
 
 
 def _ragged(path: Path) -> tuple[int, str] | None:
     """The first line with more or fewer values than the header."""
-    with path.open(encoding="utf-8", newline="") as lines:
+    with _text(path) as lines:
         rows = csv.reader(lines)
         width = len(next(rows, []))
         for row in rows:
@@ -61,7 +77,7 @@ def _ragged(path: Path) -> tuple[int, str] | None:
 
 def _no_object(path: Path) -> tuple[int, str] | None:
     """The first line that is no JSON object."""
-    with path.open(encoding="utf-8") as lines:
+    with _text(path) as lines:
         for number, line in enumerate(lines, 1):
             try:
                 is_object = not line.strip() or isinstance(json.loads(line), dict)
@@ -70,6 +86,13 @@ def _no_object(path: Path) -> tuple[int, str] | None:
             if not is_object:
                 return number, f"{line.strip()[:40]!r} is no JSON object"
     return None
+
+
+def _text(path: Path) -> io.TextIOWrapper:
+    """The text of a file, also of one that is packed, with its line ends as they are."""
+    import pyarrow as pa
+
+    return io.TextIOWrapper(pa.input_stream(str(path)), encoding="utf-8", newline="")
 
 
 def _values(n: int) -> str:

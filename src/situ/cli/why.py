@@ -9,18 +9,11 @@ from __future__ import annotations
 import argparse
 
 from situ.cli.common import OK
-from situ.cli.inputs import (
-    add_query_and_input,
-    parsed_query,
-    put_inputs_together,
-    read_input,
-    run_options,
-)
-from situ.cli.progress import watching
+from situ.cli.inputs import add_query_and_input, ask_input, parsed_query, put_inputs_together
 
 EXAMPLES = """\
   situ why drivers.situ cars/
-  situ why drivers.situ cars.csv --in-process
+  situ why drivers.situ cars.csv
   situ why "FROM cars DEFINE A AS accel > 3 AT LEAST 9 seconds" my_catalog.cars"""
 
 
@@ -37,9 +30,7 @@ def run(args: argparse.Namespace) -> int:
 
     put_inputs_together(args)
     query = parsed_query(args)
-    rows = read_input(args, query)
-    with watching(rows, "counting"):
-        answer = why(rows, query, **run_options(args))
+    answer = ask_input(args, query, "counting", lambda rows, options: why(rows, query, **options))
     console = Console(highlight=False)
     if console.is_terminal:
         console.print(answer)
