@@ -1,8 +1,8 @@
 """Print a script that lets a shell complete commands, options and their values.
 
-bash: add to ~/.bashrc                   source <(situ completion bash)
-zsh:  add to ~/.zshrc, after compinit    source <(situ completion zsh)
-fish: write to a file fish reads         situ completion fish > ~/.config/fish/completions/situ.fish"""
+bash: add to ~/.bashrc:  source <(situ completion bash)
+zsh:  add to ~/.zshrc:   source <(situ completion zsh)
+fish: write to a file:   situ completion fish > ~/.config/fish/completions/situ.fish"""
 
 from __future__ import annotations
 
@@ -84,9 +84,10 @@ def bash_script(levels: list[Level], *, for_zsh: bool = False) -> str:
     at that level, and files.
     """
     known = " ".join(_quoted("/".join(level.words)) for level in levels if level.words)
-    lines = ["autoload -U +X bashcompinit && bashcompinit"] if for_zsh else []
+    lines = list(_FOR_ZSH) if for_zsh else []
     lines += [
         "_situ() {",
+        "  local IFS=$'\\n'  # names of files may have spaces",
         '  local i word next level=""',
         '  local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}"',
         "  for ((i = 1; i < COMP_CWORD; i++)); do",
@@ -111,11 +112,16 @@ def bash_script(levels: list[Level], *, for_zsh: bool = False) -> str:
     return "\n".join([*lines, "  esac", "}", "complete -o filenames -F _situ situ"])
 
 
+_FOR_ZSH = (
+    "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }",
+    "autoload -Uz +X bashcompinit && bashcompinit",
+)
 _FILES = 'COMPREPLY=($(compgen -f -- "$current"))'
 
 
 def _offer(words: tuple[str, ...]) -> str:
-    return f'COMPREPLY=($(compgen -W {_quoted(" ".join(words))} -- "$current"))'
+    listed = "\\n".join(words)  # none has a character that means something to a shell
+    return f"COMPREPLY=($(compgen -W $'{listed}' -- \"$current\"))"
 
 
 def fish_script(levels: list[Level]) -> str:

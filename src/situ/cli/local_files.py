@@ -245,7 +245,7 @@ def _with_times(table: pa.Table, wanted: Wanted, *, is_text: bool) -> Read:
 
 def text_read(name: str, pattern: TimePattern, zone: str) -> str:
     """What is said of a column of text that was read as times."""
-    return f"column {name}: text read as {pattern.name}, {zone}."
+    return f"column {name}: text read as {pattern.name} times, {zone}."
 
 
 def _zone_text(has_zones: bool, wanted: Wanted) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from situ.errors import OptionError
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-ZONE = r"Z|[+-]\d\d:?[0-5]\d"
+ZONE = r"Z|[+-](?:0\d|1[0-7]):?[0-5]\d"  # of offsets Spark knows those up to 18 hours
 _LONG_MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july", "august"),
     *("september", "october", "november", "december"),
@@ -55,7 +55,7 @@ class TimePattern(NamedTuple):
 
 
 ISO = TimePattern(
-    "ISO 8601 times",
+    "ISO 8601",
     r"^(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
     r"(?:[T ](?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.(?P<fraction>\d{1,9}))?)?"
     rf"(?P<zone>{ZONE})?)?$",
@@ -82,7 +82,7 @@ def time_pattern(text: str) -> TimePattern:
             seen |= {field} - {None}
             regex += f"(?P<{field}>{looks})" if field else f"(?:{looks})"
     _check(text, seen)
-    return TimePattern(f"times as {text}", f"(?i)^{regex}$")
+    return TimePattern(text, f"(?i)^{regex}$")
 
 
 def _directive(letter: str, text: str) -> tuple[str | None, str]:

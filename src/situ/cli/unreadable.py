@@ -25,7 +25,7 @@ NO_TIME_HINT = (
 
 def no_time_said(name: str, pattern: TimePattern | None) -> str:
     """What is said of a time column with text that is not a time, up to the example."""
-    return NO_TIME.format(name, f" written {pattern.name.removeprefix('times ')}" if pattern else "")
+    return NO_TIME.format(name, f" written as {pattern.name}" if pattern else "")
 
 
 def no_time(name: str, example: str, pattern: TimePattern | None = None) -> DataError:
