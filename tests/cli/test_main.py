@@ -18,6 +18,27 @@ from situ.sources import synthetic_table
 QUERY = "FROM s ORDER BY t DEFINE A AS a, B AS b PATTERN A overlaps B WITHIN 10"
 
 
+def test_without_a_command_it_is_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("usage: situ ")
+    assert "    run " in captured.out
+    assert captured.err == ""
+
+
+def test_bench_is_listed_where_it_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "    bench " in cli.build_parser().format_help()
+    monkeypatch.setattr(cli.bench, "CHECKOUT", tmp_path)
+    assert "bench" not in cli.build_parser().format_help()
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["benhc"])
+    assert "bench" not in capsys.readouterr().err
+    assert cli.main(["bench", "--list"]) == 2
+    assert "runs from a checkout of situ" in capsys.readouterr().err
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         cli.main(["--version"])
