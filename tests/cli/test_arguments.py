@@ -50,6 +50,19 @@ def test_a_file_is_no_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert f"`situ run {path}`" in capsys.readouterr().err
 
 
+def test_options_may_stand_anywhere() -> None:
+    parse = cli.build_parser().parse_args
+    for argv in (
+        ["run", "q", "a.csv", "b.csv", "--limit", "3", "--spark"],
+        ["run", "q", "--limit", "3", "a.csv", "b.csv", "--spark"],
+        ["run", "q", "--limit", "3", "a.csv", "--spark", "b.csv"],
+        ["run", "--limit", "3", "--spark", "q", "a.csv", "b.csv"],
+        ["run", "--spark", "q", "--limit", "3", "--", "a.csv", "b.csv"],
+    ):
+        args = parse(argv)
+        assert (args.query, args.inputs, args.limit, args.spark) == ("q", ["a.csv", "b.csv"], 3, True), argv
+
+
 def test_negative_numbers_and_text_with_dashes_are_no_flags(capsys: pytest.CaptureFixture[str]) -> None:
     args = cli.build_parser().parse_args(["generate", "synthetic", "x", "--seed", "-5"])
     assert args.seed == -5

@@ -25,7 +25,16 @@ class Parser(argparse.ArgumentParser):
         for flag in self._flags_in(args):
             if not any(name == flag or name.startswith(flag) for name in self._option_string_actions):
                 self._fail(f"`{self.prog}` has no option {flag}.", _meant(flag, self._option_string_actions))
-        return super().parse_known_args(args, namespace)
+        return self._with_the_rest(*super().parse_known_args(args, namespace))
+
+    def _with_the_rest(self, namespace: Any, rest: list[str]) -> Any:
+        """Words after an option are arguments too: argparse fills a list of them only up to the first."""
+        lists = [action for action in self._actions if not action.option_strings and action.nargs == "*"]
+        if lists and rest:
+            words = [word for word in rest if word != "--"]
+            setattr(namespace, lists[0].dest, [*getattr(namespace, lists[0].dest), *words])
+            return namespace, []
+        return namespace, rest
 
     def _flags_in(self, args: Sequence[str]) -> Iterable[str]:
         """What argparse takes for flags of this parser, not of the command after it."""

@@ -227,6 +227,7 @@ def _read_on_spark(args: argparse.Namespace, kind: str, query: Query) -> Any:
         settings["spark__sql__session__timeZone"] = args.time_zone
     spark = local_spark(f"situ {args.command.__name__.rpartition('.')[2]}", master=args.master, **settings)
     paths = [for_spark(name) for name in args.inputs]
+    args.can_be_direct = False
     if kind == "arrow":  # Spark reads no such files: they are read here and handed over
         return spark.createDataFrame(read_files(kind, args.inputs, wanted).table)
     if kind in ("csv", "json"):

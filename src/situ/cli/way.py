@@ -13,7 +13,7 @@ from situ.errors import OptionError, SituError
 from situ.machine.memory import free_bytes
 
 # Bytes of memory for a byte of a file: the values, and what is made of them on the way to matches.
-_GROWTH = {"csv": 5, "json": 5, "arrow": 2, "parquet": 3}
+_GROWTH = {"csv": 5, "json": 5, "parquet": 3}
 _PACKED = {".gz": 6, ".bz2": 8}  # how much text such a file holds for each of its bytes
 _SHARE = 0.5  # of the free memory: the rest is for matches and for other programs
 _UNKNOWN_FREE = 2 << 30  # what is taken for free where no system tells
