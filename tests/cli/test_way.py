@@ -79,6 +79,26 @@ def test_what_needs_spark_names_the_extra(
     assert 'pip install "situ[spark]"' in message
 
 
+@pytest.mark.usefixtures("without_spark")
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["demo", "--out", "{folder}/demo"],
+        ["generate", "traffic", "{folder}/cars"],
+        ["stream", QUERY, "--source", "rate", "--sink", "console", "--checkpoint", "{folder}/c"],
+        ["state", "{folder}"],
+    ],
+)
+def test_commands_that_need_spark(
+    argv: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main([word.format(folder=tmp_path) for word in argv]) == 1
+    message = capsys.readouterr().err
+    assert f"error: situ {argv[0]}" in message
+    assert 'PySpark is not installed.\nHint: run: pip install "situ[spark]"' in message
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("argv", "said"),
     [

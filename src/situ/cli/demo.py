@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from situ.cli.common import OK, counted, positive
 from situ.cli.inputs import for_spark
+from situ.cli.way import require_spark
 from situ.errors import OptionError
 from situ.files import written_whole
 
@@ -47,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Generate, match, tell, draw."""
+    require_spark("situ demo runs on Spark")
     from rich.console import Console
 
     from situ.cli.demo_stream import stream_matches

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from situ.cli.common import add_query_argument, counted, note, read_query
 from situ.cli.files import FORMATS, STDIN, check_exists, format_of, from_stdin
-from situ.cli.way import Way, has_spark, require_spark, way_of
+from situ.cli.way import Way, has_spark, way_of
 from situ.errors import OptionError, UnsupportedExpressionError
 
 if TYPE_CHECKING:
@@ -216,7 +216,6 @@ def for_spark(path: str | Path) -> str:
 
 
 def _read_on_spark(args: argparse.Namespace, kind: str, query: Query) -> Any:
-    require_spark("this runs on Spark")
     from situ.cli.local_files import read_files
     from situ.cli.session import local_spark
     from situ.cli.text_on_spark import read_text, with_times

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from situ.cli.common import OK, add_query_argument, counted, read_query
+from situ.cli.way import require_spark
 from situ.errors import OptionError, SituError
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the stream until it is stopped, and say what came of it."""
+    require_spark("situ stream runs on Spark")
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
