@@ -33,6 +33,7 @@ REFUSED = [
     ("pmod(d5, 2)", "pmod of decimals"),
     ("iif(b, 1, 2)", "the function IIF"),
     ("try_mod(i32, 2)", "TRY_MOD|the function"),
+    ("log10(f64, 2)", "the function LOG10 of 2 arguments"),
     ("i32 & 1", "BitwiseAnd"),
     ("s RLIKE r", "RLIKE with a pattern that is not a literal"),
     ("s RLIKE 'a' = b", "a predicate as operand without parentheses"),

@@ -72,9 +72,7 @@ def add_query_and_input(parser: argparse.ArgumentParser) -> None:
     )
     meaning = parser.add_argument_group("options of the run, as in situ.match")
     meaning.add_argument("--time", metavar="COLUMN", help="the time column, where ORDER BY names none")
-    meaning.add_argument(
-        "--time-unit", choices=_TIME_UNITS, help="what a time column of numbers counts"
-    )
+    meaning.add_argument("--time-unit", choices=_TIME_UNITS, help="what a time column of numbers counts")
     meaning.add_argument(
         "--ties", choices=("warn", "last", "error"), help="rows of equal time (default: warn)"
     )
@@ -198,7 +196,7 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
 def _wanted(args: argparse.Namespace, query: Query) -> Wanted:
     from situ.cli.local_files import Wanted
     from situ.cli.time_format import time_pattern
-    from situ.expressions.literals import zone_of
+    from situ.expressions.zones import zone_of
 
     zone = args.time_zone or "UTC"
     zone_of(zone)  # a wrong one is refused before anything is read

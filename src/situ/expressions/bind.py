@@ -289,18 +289,15 @@ class Binder:
 
     def _anonymous(self, tree: exp.Expression) -> Node:
         name = str(tree.this).lower()
-        build, counts = _FUNCTIONS.get(name, (None, ()))
-        if build is not None and len(tree.expressions) in counts:
-            return build(self, tree.expressions)
-        if name in dates.FUNCTIONS:
-            return self._dated(name, tree)
+        if name in _FUNCTIONS:
+            return self._call(name, tree)
         if name not in ("isnull", "isnotnull") or len(tree.expressions) != 1:
             raise UnsupportedExpressionError(described(tree))
         null = logic.is_null(self.bind(tree.expressions[0]))
         return null if name == "isnull" else logic.negation(null)
 
-    def _dated(self, name: str, tree: exp.Expression) -> Node:
-        build, counts = dates.FUNCTIONS[name]
+    def _call(self, name: str, tree: exp.Expression) -> Node:
+        build, counts = _FUNCTIONS[name]
         if len(tree.expressions) not in counts:
             raise UnsupportedExpressionError(f"{described(tree)} of {len(tree.expressions)} arguments")
         # The words of units stay words.
@@ -368,4 +365,4 @@ _HANDLERS: Final[dict[type[exp.Expression], _Handler]] = {
 }
 
 # Functions sqlglot has no class for.
-_FUNCTIONS: Final = text.FUNCTIONS | maths.FUNCTIONS
+_FUNCTIONS: Final[dict[str, Any]] = text.FUNCTIONS | maths.FUNCTIONS | dates.FUNCTIONS

@@ -17,6 +17,7 @@ from situ.expressions.evaluate import unary
 from situ.expressions.node import Node, constant, operation, rows_of
 from situ.expressions.refusals import refuse_predicates
 from situ.expressions.regexes import rlike
+from situ.expressions.rules import Rules
 from situ.expressions.strings import searching
 from situ.expressions.vectors import Frame, Mask, Values, Vector, both, loader, to_arrow
 
@@ -66,19 +67,19 @@ def _length(binder: Binder, tree: exp.Expression) -> Node:
 
 
 def _trim(binder: Binder, tree: exp.Expression) -> Node:
-    return _trimmed(binder, tree.this, tree.args.get("expression"), _TRIMS[tree.args.get("position") or ""])
+    unwanted = [binder.bind(tree.expression)] if tree.args.get("expression") else []
+    return _trimmed(
+        binder.rules, binder.bind(tree.this), *unwanted, function=_TRIMS[tree.args.get("position") or ""]
+    )
 
 
-def _btrim(binder: Binder, arguments: list[exp.Expression]) -> Node:
-    return _trimmed(binder, arguments[0], arguments[1] if len(arguments) > 1 else None, "utf8_trim")
-
-
-def _trimmed(binder: Binder, tree: exp.Expression, unwanted: exp.Expression | None, function: str) -> Node:
+def _trimmed(rules: Rules, node: Node, unwanted: Node | None = None, *, function: str = "utf8_trim") -> Node:
     """Without the unwanted characters at the ends: blanks (U+0020 and no others) where none are given."""
-    given = constant(t.STRING, " ") if unwanted is None else _text(binder, unwanted)
+    given = constant(t.STRING, " ") if unwanted is None else rules.cast(unwanted, t.STRING)
     characters = _literal(given, "TRIM of characters")
     trim = getattr(pc, function)
-    return _on_text(_text(binder, tree), lambda values: trim(values, characters=characters.value), characters)
+    child = rules.cast(node, t.STRING)
+    return _on_text(child, lambda values: trim(values, characters=characters.value), characters)
 
 
 # CONCAT
@@ -207,11 +208,11 @@ def _search(binder: Binder, tree: exp.Expression) -> Node:
 
 def _rlike(binder: Binder, tree: exp.Expression) -> Node:
     refuse_predicates(tree)
-    return rlike(_text(binder, tree.this), _text(binder, tree.expression))
+    return _regexp(binder.rules, binder.bind(tree.this), binder.bind(tree.expression))
 
 
-def _regexp(binder: Binder, arguments: list[exp.Expression]) -> Node:
-    return rlike(*(_text(binder, tree) for tree in arguments))
+def _regexp(rules: Rules, child: Node, pattern: Node) -> Node:
+    return rlike(rules.cast(child, t.STRING), rules.cast(pattern, t.STRING))
 
 
 _BOTH = ("this", "expression")
@@ -235,8 +236,8 @@ HANDLERS: Final[dict[type[exp.Expression], tuple[Callable[[Binder, Any], Node], 
     exp.RegexpLike: (_rlike, _BOTH),
 }
 
-# Functions sqlglot has no class for: name -> what binds the arguments, and how many there may be.
-FUNCTIONS: Final[dict[str, tuple[Callable[[Binder, Any], Node], tuple[int, ...]]]] = {
-    "btrim": (_btrim, (1, 2)),
+# Functions sqlglot has no class for: name -> what builds them of their arguments, and how many there may be.
+FUNCTIONS: Final[dict[str, tuple[Callable[..., Node], tuple[int, ...]]]] = {
+    "btrim": (_trimmed, (1, 2)),
     "regexp": (_regexp, (2,)),
 }
