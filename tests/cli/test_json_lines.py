@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from situ.cli.json_lines import _ROWS_AT_A_TIME, json_lines
 from situ.cli.text import write_json
 
+_OF_SPARK = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 VALUES: dict[pa.DataType, st.SearchStrategy[Any]] = {
     pa.null(): st.none(),
@@ -61,7 +62,7 @@ def as_json(value: Any) -> Any:
     """What a value should read back as."""
     match value:
         case float():
-            return value if math.isfinite(value) else None
+            return value if math.isfinite(value) else _OF_SPARK[str(value)]
         case bytes():
             return base64.b64encode(value).decode()
         case Decimal():

@@ -108,7 +108,7 @@ def test_lists_in_csv_are_json(tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     found = {name: [json.loads(row[name]) if row[name] else None for row in rows] for name in lists}
     assert found == {
-        "x": [[1.5, "nan", "-inf"], [], None],
+        "x": [[1.5, "NaN", "-Infinity"], [], None],
         "n": [[2**62], None, [-1, 0]],
         "s": lists["s"],
         "b": [[True, False], None, []],

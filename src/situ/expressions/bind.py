@@ -302,7 +302,8 @@ class Binder:
             raise UnsupportedExpressionError(f"{described(tree)} of {len(tree.expressions)} arguments")
         # The words of units stay words.
         arguments = [one.name if isinstance(one, exp.Var) else self.bind(one) for one in tree.expressions]
-        return build(self._rules, *arguments)
+        node: Node = build(self._rules, *arguments)
+        return node
 
     def _extract(self, tree: exp.Expression) -> Node:
         return extract(self._rules, tree.this.name, self.bind(tree.expression))
