@@ -118,6 +118,12 @@ def test_types_that_the_beginning_of_a_file_does_not_tell(
     assert capsys.readouterr().out == f'"y","match_time"\n0.5,{n_rows}\n'
 
 
+def test_text_that_is_not_utf8(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "e.csv").write_text("k,t,x,city\n1,1,5,Zürich\n", encoding="latin1")
+    assert cli.main(["run", QUERY, str(tmp_path / "e.csv")]) == 1
+    assert "is not text in UTF-8: column city has other bytes.\nHint: convert" in capsys.readouterr().err
+
+
 BAD_JSON = '{"k": 1, "t": 1, "x": 0}\n{"k": 1, "t": \n\n[1]\n{"k": 1, "t": 2, "x": 5}\nnull\n"x"\n'
 
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from situ.cli.files import files_in, shown
 from situ.cli.time_format import ISO, TimePattern
 from situ.cli.times import in_zone, read_times
-from situ.cli.unreadable import no_rows, no_text, no_time, unreadable_row
+from situ.cli.unreadable import no_rows, no_text, no_time, not_utf8, unreadable_row
 from situ.errors import DataError
 
 _NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
@@ -116,6 +116,9 @@ def _read_csv(path: Path, wanted: Wanted) -> Read:
         if left_out and not wanted.drop:
             raise unreadable_row(path, "csv") from None
         raise cannot_read(path, "csv", error) from error
+    for field in table.schema:
+        if pa.types.is_binary(field.type):  # what Arrow makes of text that is not in UTF-8
+            raise not_utf8(path, field.name)
     return Read(table, len(left_out))
 
 

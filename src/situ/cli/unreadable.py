@@ -46,6 +46,14 @@ def no_rows(inputs: Sequence[str]) -> DataError:
     return DataError(f"there are no rows in {', '.join(map(shown, inputs))}.", hint="give a file with rows.")
 
 
+def not_utf8(path: Path, column: str) -> DataError:
+    """The error to raise for a file of text in another encoding."""
+    return DataError(
+        f"{shown(path)} is not text in UTF-8: column {column} has other bytes.",
+        hint="convert the file, say with: iconv -f latin1 -t utf-8",
+    )
+
+
 def unreadable_row(path: str | Path, kind: str, said: str = "") -> DataError:
     """The error to raise for the first row of a file that cannot be read; `said` is what is known of it.
 
