@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from situ import cli
+from situ.cli.files import format_of
 
 ROWS = pa.table({"k": [1, 1, 1, 2], "t": [1, 2, 3, 1], "x": [0, 5, 0, 5]})
 QUERY = "FROM e PARTITION BY k ORDER BY t DEFINE A AS x > 3 RETURN A.ts AS since"
@@ -90,6 +91,7 @@ def test_standard_input_of_a_process(tmp_path: Path) -> None:
     [
         (["-", "-"], "QUERY and INPUT are both -"),
         ([QUERY, "-", "-"], "INPUT names standard input twice"),
+        ([QUERY, "-", "--format", "table"], "standard input is no Spark table"),
     ],
 )
 def test_standard_input_is_one_thing(argv: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,6 +118,11 @@ def test_types_that_the_beginning_of_a_file_does_not_tell(
     query = "FROM e ORDER BY t DEFINE A AS x > 3 RETURN first(A.y) AS y"
     assert cli.main(["run", query, str(tmp_path / "e.csv"), "--output-format", "csv", "--quiet"]) == 0
     assert capsys.readouterr().out == f'"y","match_time"\n0.5,{n_rows}\n'
+
+
+def test_what_an_address_holds() -> None:
+    assert format_of(["s3a://lake/cars", "s3a://lake/more.parquet"]) == "parquet"
+    assert format_of(["s3a://lake/cars.csv"]) == "csv"
 
 
 def test_text_that_is_not_utf8(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,6 +76,8 @@ def _format_of_one(name: str) -> str:
         for suffix in reversed(candidate.suffixes):
             if suffix[1:].lower() in SUFFIXES:
                 return SUFFIXES[suffix[1:].lower()]
+    if is_remote(name):  # nobody has looked there yet; most of what lies there is
+        return "parquet"
     if path.exists():
         check_exists([name])
         raise OptionError(
@@ -91,6 +93,8 @@ def from_stdin(kind: str | None) -> tuple[str, str]:
 
     A file, because Spark reads nothing else, and because an error is told with the line it is in.
     """
+    if kind == "table":
+        raise OptionError("standard input is no Spark table.", hint="leave out --format, or name the table.")
     if sys.stdin is None:
         raise DataError("standard input is closed.", hint="send rows to it, or name a file.")
     stream = sys.stdin.buffer

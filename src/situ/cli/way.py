@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from situ.cli.files import files_in, is_remote
+from situ.cli.files import files_in, is_remote, shown
 from situ.errors import OptionError, SituError
 from situ.machine.memory import free_bytes
 
@@ -78,9 +78,8 @@ def _by_size(inputs: Sequence[str], kind: str) -> Way:
     most = int((_UNKNOWN_FREE if free is None else free) * _SHARE)
     if needed <= most:
         return Way(False, _small(inputs))
-    why = (
-        f"{', '.join(inputs)} would take about {size_text(needed)} of memory, more than half of what is free"
-    )
+    names = ", ".join(map(shown, inputs))
+    why = f"{names} would take about {size_text(needed)} of memory, more than half of what is free"
     if not has_spark():
         raise SparkNotFoundError(
             f"{why}, and PySpark is not installed.",
