@@ -9,16 +9,25 @@ from situ.errors import MissingExtraError
 OLDEST_SPARK = 4
 
 
+def has_spark() -> bool:
+    """Is PySpark installed? It is not imported for that."""
+    return find_spec("pyspark") is not None
+
+
 def need_spark(what: str) -> None:
     """Refuse `what`, a call or a command, where PySpark is not installed.
 
     >>> need_spark("situ.match_parquet")  # nothing is said where it is
     """
-    if find_spec("pyspark") is None:
-        raise MissingExtraError(
-            f"{what} needs PySpark, which is not installed",
-            hint='pip install "situ[spark]"; on a cluster, run it with the Python that has its PySpark',
-        )
+    if not has_spark():
+        raise missing_spark(f"{what} needs PySpark, which is not installed")
+
+
+def missing_spark(
+    said: str, otherwise: str = "on a cluster, run it with the Python that has its PySpark"
+) -> MissingExtraError:
+    """The error to raise where PySpark is missing; `otherwise` ends the advice."""
+    return MissingExtraError(said, hint=f'pip install "situ[spark]"; {otherwise}')
 
 
 def refuse_old_spark(found: str) -> None:

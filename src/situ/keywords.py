@@ -38,6 +38,7 @@ class CommonOptions(TypedDict, total=False):
     """Wherever a query runs."""
 
     time: str | None
+    time_unit: Literal["days", "hours", "minutes", "seconds", "milliseconds", "microseconds"] | None
     ties: Literal["warn", "last", "error"]
     on_bad_rows: Literal["error", "drop"]
     join: Literal["auto", "range", "pair"]
@@ -65,7 +66,7 @@ class OperatorOptions(TableOptions, total=False):
 class BatchOptions(CommonOptions, total=False):
     """Batch DataFrames and Parquet files."""
 
-    strategy: Literal["auto", "direct", "map-side", "shuffle"]
+    strategy: Literal["auto", "shuffle", "map-side", "direct"]
 
 
 class DataFrameOptions(BatchOptions, total=False):

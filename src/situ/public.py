@@ -69,6 +69,8 @@ def match(events: Table | SparkDataFrame, query: Query | Mapping[str, Query], **
 
     Options:
         time: the time column, where ORDER BY names none.
+        time_unit: what a time column of numbers counts: "days", "hours", "minutes", "seconds", "milliseconds"
+            or "microseconds". Durations then have units, and times in the answer are such numbers again.
         ties: what becomes of rows of one partition that share their time. Only the last one counts: "warn"
             (the default) tells of the others, "last" says that this is meant, "error" refuses them.
         on_bad_rows: rows without a time: "error" (the default) refuses them, "drop" leaves them out.

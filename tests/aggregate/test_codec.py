@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -48,6 +49,16 @@ def test_bytes_come_back_as_states() -> None:
     for buffers in (spec.to_buffers(states), [memoryview(b) for b in spec.to_buffers(states)]):
         assert _answers(spec, spec.from_buffers(buffers)) == _answers(spec, states)
     assert len(spec.from_buffers(spec.to_buffers(spec.empty()))) == 0
+
+
+def test_sums_as_large_as_their_values_can_be_are_restored() -> None:
+    """Of a negative sum of many digits nearly all cancels out when its parts are added up."""
+    spec = spec_of([("sum", "x")], {"x": "decimal(19,2)"})
+    values = [Decimal("-99999977619896412.18"), Decimal("-99999999999999999.99")]
+    columns = {"x": pa.array(values, pa.decimal128(19, 2))}
+    states = spec.fold(spec.rows(columns), spec.empty(), *requests((0, 1, -1)))
+    restored = spec.from_buffers(spec.to_buffers(states))
+    assert spec.item(0, restored).to_pylist() == [sum(values)]
 
 
 def test_unaligned_bytes_are_copied() -> None:

@@ -21,7 +21,7 @@ from situ import cli
         (["generate", "synthetic", "x", "--evnts", "3"], "did you mean --events?"),
         (["--versoin"], "`situ` has no option --versoin.\nHint: did you mean --version?"),
         (["why", "q", "x", "-z"], "`situ why` has no option -z."),
-        (["situations", "q", "x", "--strategy", "shuffel"], "is not one of auto, shuffle, map-side."),
+        (["situations", "q", "x", "--strategy", "shuffel"], "is not one of auto, direct, map-side, shuffle."),
         (["situations", "q", "x", "--strategy", "shuffel"], "did you mean shuffle?"),
         (["generate", "synthetic", "x", "--events", "many"], "'many' is not a number"),
         (["FROM t DEFINE A AS x"], 'a command comes first, as in `situ run "FROM t DEFINE A AS x"`'),

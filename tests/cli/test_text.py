@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import math
@@ -17,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from situ.cli.outputs import deliver
+from situ.cli.outputs import write_table
 from situ.cli.text import times_as_text
 
 SCHEMA = pa.schema(
@@ -42,8 +41,7 @@ ROWS = st.fixed_dictionaries(
 
 
 def written(folder: Path, name: str, rows: list[dict[str, object]]) -> Path:
-    args = argparse.Namespace(out=str(folder / name), overwrite=True, limit=20, output_format=None)
-    deliver(args, pa.Table.from_pylist(rows, SCHEMA), "match")
+    write_table(pa.Table.from_pylist(rows, SCHEMA), folder / name, name.rpartition(".")[2])
     return folder / name
 
 
@@ -102,9 +100,9 @@ def test_lists_in_csv_are_json(tmp_path: Path) -> None:
         "t": [[datetime(2024, 1, 1, 0, 0, 0, 1, UTC)], [], None],
         "d": pa.array([[0], [], None], pa.list_(pa.int32())).cast(pa.list_(pa.date32())),
     }
-    args = argparse.Namespace(out=tmp_path / "found.csv", overwrite=True, limit=20)
-    deliver(args, pa.table(lists), "match")
-    with args.out.open(newline="") as file:
+    found_csv = tmp_path / "found.csv"
+    write_table(pa.table(lists), found_csv, "csv")
+    with found_csv.open(newline="") as file:
         rows = list(csv.DictReader(file))
     found = {name: [json.loads(row[name]) if row[name] else None for row in rows] for name in lists}
     assert found == {

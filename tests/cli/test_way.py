@@ -95,7 +95,7 @@ def test_commands_that_need_spark(
     assert cli.main([word.format(folder=tmp_path) for word in argv]) == 1
     message = capsys.readouterr().err
     assert f"error: situ {argv[0]}" in message
-    assert 'PySpark is not installed.\nHint: run: pip install "situ[spark]"' in message
+    assert 'needs PySpark, which is not installed\nHint: pip install "situ[spark]"' in message
     assert list(tmp_path.iterdir()) == []
 
 

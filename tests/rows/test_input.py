@@ -167,7 +167,7 @@ def test_no_error_is_anyone_elses() -> None:
         "FROM e ORDER BY t DEFINE A AS a RETURN first(A.l) AS x",
         "FROM e ORDER BY t DEFINE A AS a RETURN max(A.l) AS x",
         "FROM e PARTITION BY l ORDER BY t DEFINE A AS a",
-        "FROM e ORDER BY t DEFINE A AS sqrt(t) > 1",
+        "FROM e ORDER BY t DEFINE A AS sqrt(s) > 1",
         "FROM e WHERE s ORDER BY t DEFINE A AS a",
         "FROM e ORDER BY l DEFINE A AS a",
     ]:

@@ -76,7 +76,9 @@ def _check_sums(kind: ValueType, n: Numbers, limbs: Numbers) -> None:
         most = 10.0**kind.precision * (1 + 1e-9)
         if kind.precision <= _EXACT_DIGITS:
             most = 10.0**kind.precision - 0.5
-    total = limbs.astype(np.float64) @ (2.0 ** (32 * np.arange(limbs.shape[1])))
+    total = np.zeros(len(limbs))
+    for i in reversed(range(limbs.shape[1])):  # from the top, where of a negative sum nearly all cancels out
+        total = total * 2.0**32 + limbs[:, i]
     _require((np.abs(total) <= n * most).all(), "a sum is larger than its values can be")
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from situ.cli.common import OK, counted, positive
 from situ.cli.inputs import for_spark
-from situ.cli.way import require_spark
 from situ.errors import OptionError
+from situ.extras import need_spark
 from situ.files import written_whole
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Generate, match, tell, draw."""
-    require_spark("situ demo runs on Spark")
+    need_spark("situ demo")
     from rich.console import Console
 
     from situ.cli.demo_stream import stream_matches

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from situ.cli.common import OK, counted, instant, positive
 from situ.cli.inputs import for_spark
-from situ.cli.way import require_spark
 from situ.errors import OptionError
+from situ.extras import need_spark
 from situ.files import written_whole
 from situ.sources.clock import DEFAULT_START
 
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _traffic(args: argparse.Namespace) -> int:
-    require_spark("situ generate traffic runs on Spark")
+    need_spark("situ generate traffic")
     from situ.cli.progress import progress_of
     from situ.cli.session import local_spark
     from situ.spark.batch.write import save_folder

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from situ.cli.common import add_query_argument, counted, note, read_query
 from situ.cli.files import FORMATS, STDIN, check_exists, format_of, from_stdin
-from situ.cli.way import Way, has_spark, way_of
+from situ.cli.way import Way, way_of
 from situ.errors import OptionError, UnsupportedExpressionError
+from situ.extras import has_spark
 
 if TYPE_CHECKING:
     from situ.cli.local_files import Wanted
@@ -83,7 +84,9 @@ def add_query_and_input(parser: argparse.ArgumentParser) -> None:
     )
     meaning.add_argument("--join", choices=("auto", "range", "pair"), help="how to join (default: auto)")
     meaning.add_argument(
-        "--strategy", choices=("auto", "shuffle", "map-side"), help="where Spark derives (default: auto)"
+        "--strategy",
+        choices=("auto", "direct", "map-side", "shuffle"),
+        help="where Spark derives (default: auto)",
     )
     meaning.add_argument("--forget-after", metavar="DURATION", help="a longer silence begins a new history")
     meaning.add_argument("--points", choices=("error", "widen"), help="given intervals with ts = te")
@@ -224,7 +227,6 @@ def _read_on_spark(args: argparse.Namespace, kind: str, query: Query) -> Any:
         settings["spark__sql__session__timeZone"] = args.time_zone
     spark = local_spark(f"situ {args.command.__name__.rpartition('.')[2]}", master=args.master, **settings)
     paths = [for_spark(name) for name in args.inputs]
-    args.can_be_direct = False
     if kind == "arrow":  # Spark reads no such files: they are read here and handed over
         return spark.createDataFrame(read_files(kind, args.inputs, wanted).table)
     if kind in ("csv", "json"):
@@ -232,7 +234,6 @@ def _read_on_spark(args: argparse.Namespace, kind: str, query: Query) -> Any:
     else:
         plain = spark.table(args.inputs[0]) if kind == "table" else spark.read.parquet(*paths)
         rows, said = with_times(plain, wanted)
-    args.can_be_direct = kind == "parquet" and not said  # nothing was done to the rows that files do not hold
     _tell(args, said)
     return rows
 

@@ -15,13 +15,12 @@ from situ.cli.common import OK, print_warning
 from situ.cli.inputs import (
     add_query_and_input,
     ask_input,
-    for_spark,
     is_on_spark,
     parsed_query,
     put_inputs_together,
 )
 from situ.cli.outputs import add_output, check_output, deliver
-from situ.errors import TiesWarning, UnsupportedExpressionError
+from situ.errors import TiesWarning
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -62,17 +61,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _matches(args: argparse.Namespace, rows: Any, query: Query, options: dict[str, Any]) -> Any:
-    """The matches, of Parquet files on Spark by the direct way where it applies."""
-    from situ.public import match, match_parquet
+    from situ.public import match
 
     if args.match_id:
         options["match_id"] = True
-    if is_on_spark(rows) and args.can_be_direct:
-        try:
-            paths = [for_spark(name) for name in args.inputs]
-            return match_parquet(rows.sparkSession, paths, query, **options)
-        except UnsupportedExpressionError:
-            pass  # Spark evaluates every function
     return match(rows, query, **options)
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from situ.cli.checkpoint import CheckpointError, checkpoint_error
 from situ.cli.common import OK, counted, positive
 from situ.cli.spark_errors import text_of
-from situ.cli.way import require_spark
 from situ.errors import OptionError, SituError
+from situ.extras import need_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print what is kept."""
-    require_spark("situ state reads with Spark")
+    need_spark("situ state")
     if args.batch_id is not None and args.batch_id < 0:
         raise OptionError(f"--batch-id {args.batch_id} must be 0 or more.")
     for i, state in enumerate(_read(args)):

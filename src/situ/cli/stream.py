@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from situ.cli.common import OK, add_query_argument, counted, read_query
-from situ.cli.way import require_spark
 from situ.errors import OptionError, SituError
+from situ.extras import need_spark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the stream until it is stopped, and say what came of it."""
-    require_spark("situ stream runs on Spark")
+    need_spark("situ stream")
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 

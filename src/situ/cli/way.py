@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from situ.cli.files import files_in, is_remote, shown
-from situ.errors import OptionError, SituError
+from situ.errors import OptionError
+from situ.extras import has_spark, missing_spark
 from situ.machine.memory import free_bytes
 
 # Bytes of memory for a byte of a file: the values, and what is made of them on the way to matches.
@@ -19,28 +19,11 @@ _SHARE = 0.5  # of the free memory: the rest is for matches and for other progra
 _UNKNOWN_FREE = 2 << 30  # what is taken for free where no system tells
 
 
-class SparkNotFoundError(SituError):
-    """A command was to run on Spark, and PySpark is not installed."""
-
-
 class Way(NamedTuple):
     """Where to run; `why` is None where the caller said so and need not be told."""
 
     on_spark: bool
     why: str | None
-
-
-def has_spark() -> bool:
-    """Is PySpark installed? It is not imported for that."""
-    return importlib.util.find_spec("pyspark") is not None
-
-
-def require_spark(why: str) -> None:
-    """Refuse to go on without PySpark; `why` says what needs it."""
-    if not has_spark():
-        raise SparkNotFoundError(
-            f"{why}, and PySpark is not installed.", hint='run: pip install "situ[spark]"'
-        )
 
 
 def way_of(args: argparse.Namespace, kind: str) -> Way:
@@ -54,7 +37,8 @@ def way_of(args: argparse.Namespace, kind: str) -> Way:
             raise OptionError(f"--in-process is not possible: {needs}.", hint="leave out --in-process.")
         return Way(False, None)
     if asked or needs:
-        require_spark(needs or f"{asked} is for Spark")
+        if not has_spark():
+            raise missing_spark(f"{needs or f'{asked} is for Spark'}, and PySpark is not installed.")
         return Way(True, None if asked else needs)
     if kind == "arrow":  # Spark reads no such files
         return Way(False, _small(args.inputs))
@@ -81,10 +65,8 @@ def _by_size(inputs: Sequence[str], kind: str) -> Way:
     names = ", ".join(map(shown, inputs))
     why = f"{names} would take about {size_text(needed)} of memory, more than half of what is free"
     if not has_spark():
-        raise SparkNotFoundError(
-            f"{why}, and PySpark is not installed.",
-            hint='run: pip install "situ[spark]", or give --in-process to try without.',
-        )
+        otherwise = "or give --in-process to try without"
+        raise missing_spark(f"{why}, and PySpark is not installed.", otherwise)
     return Way(True, why)
 
 
