@@ -43,6 +43,7 @@ interval_leaves: Text = st.sampled_from([
     "INTERVAL 5 MINUTES", "INTERVAL '1' DAY", "INTERVAL '1.5' SECOND", "INTERVAL 1 DAY 2 HOURS", "(ts - us)",
     "gap", "INTERVAL -2 WEEKS", "(dt - DATE '2024-03-09')", "(ntz - ts)", "INTERVAL '25' HOUR",
 ])  # fmt: skip
+whole_spans: Text = st.sampled_from(["gap", "(ts - us)", "(gap * i8)", "(ntz - dt)"])  # days to seconds
 months: Text = st.sampled_from(["INTERVAL 1 MONTH", "INTERVAL '-3' YEAR", "INTERVAL 1 YEAR 2 MONTHS"])
 zone_names: Text = st.sampled_from(
     ["'America/New_York'", "'Australia/Lord_Howe'", "'Pacific/Apia'", "'+05:30'", "'PST'", "'UTC'", "'EST'"]
@@ -227,7 +228,7 @@ time_numbers: Text = st.one_of(
     _of("{}({})", st.one_of(date_fields, clock_fields), times),
     _of("EXTRACT({} FROM {})", extracted, times),
     _of("date_part('{}', {})", extracted, times),
-    _of("EXTRACT({} FROM {})", st.sampled_from(["DAY", "HOUR", "MINUTES", "S"]), intervals),
+    _of("EXTRACT({} FROM {})", st.sampled_from(["DAY", "HOUR", "MINUTES", "S"]), whole_spans),
     _of("datediff({}, {})", times, times),
     _of("{}({}, {}, {})", st.sampled_from(["timestampdiff", "datediff"]), spoken_units, times, times),
     _of("{}({})", st.sampled_from(["unix_seconds", "unix_millis", "unix_micros", "unix_timestamp"]), times),

@@ -42,7 +42,8 @@ def _in_utc(table: pa.Table) -> pa.Table:
 
 def _matches(query: str, zone: str) -> list[dict[str, object]]:
     found: pa.Table = situ.match(EVENTS, situ.query(f"{query} EMIT FINAL"), time_zone=zone)
-    return found.to_pylist()
+    rows: list[dict[str, object]] = found.to_pylist()
+    return rows
 
 
 def test_nights_are_those_of_the_time_zone() -> None:

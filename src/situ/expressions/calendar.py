@@ -13,10 +13,10 @@ from situ.expressions import types as t
 from situ.expressions.civil import SECOND, civil, days_of, join, split
 from situ.expressions.evaluate import unary
 from situ.expressions.failures import offending, overflow
-from situ.expressions.node import Node, constant
+from situ.expressions.node import Node
 from situ.expressions.rules import Rules
 from situ.expressions.temporal import local_seconds, zone_for
-from situ.expressions.vectors import Mask, Values, Vector
+from situ.expressions.vectors import Frame, Mask, Values, Vector, nulls
 from situ.expressions.zones import DAY_SECONDS, Zone
 
 Field = Callable[[Values], Any]
@@ -187,7 +187,7 @@ def trunc(rules: Rules, node: Node, unit: Any) -> Node:
     child = as_date(rules, node, "trunc")
     level = _DATE_LEVELS.get((literal_text(unit, "trunc to a unit") or "").upper())
     if level is None:
-        return constant(t.DATE, None)
+        return _never(t.DATE, child)
 
     def kernel(values: Values, valid: Mask | None) -> Vector:
         return _start_of(level, values.astype(np.int64)).astype(np.int32), valid
@@ -206,7 +206,18 @@ def date_trunc(rules: Rules, unit: Any, node: Node) -> Node:
         return _from_seconds(child, _clock_start(_CLOCK_LEVELS[level], where))
     if level in _DATE_LEVELS:
         return _from_seconds(child, _date_start(_DATE_LEVELS[level], where))
-    return constant(t.TIMESTAMP, None)
+    return _never(t.TIMESTAMP, child)
+
+
+def _never(type_: pa.DataType, child: Node) -> Node:
+    """Null on every row, and still the child is evaluated: Spark finds out row by row."""
+    run_child = child.run
+
+    def run(frame: Frame) -> Vector:
+        run_child(frame)
+        return nulls(type_, frame.n)
+
+    return Node(type_, run, raises=True)
 
 
 def _fraction_start(child: Node, length: int) -> Node:

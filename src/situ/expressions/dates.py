@@ -202,7 +202,8 @@ def _timestamp_add(rules: Rules, word: Any, amount: Node, node: Node) -> Node:
     child = as_any_timestamp(rules, node, "timestampadd")
     amount = rules.cast(_small_integer(amount, "timestampadd"), t.BIGINT)
     if unit in _MONTHS:
-        return timestamp_plus_months(child, _times(amount, _MONTHS[unit], t.MONTHS), rules.time_zone)
+        months = _times(amount, _MONTHS[unit], t.MONTHS)
+        return timestamp_plus_months(child, months, rules.time_zone, amount_first=True)
     if unit in _DAYS:
         return timestamp_plus_days(child, _times(amount, _DAYS[unit], t.BIGINT), rules.time_zone)
     return plus_time(child, _times(amount, _MICROS[unit], t.INTERVAL))

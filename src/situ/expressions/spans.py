@@ -113,26 +113,28 @@ def date_plus_months(left: Node, right: Node) -> Node:
     return null_in_null_out(t.DATE, left, right, kernel, raises=True)
 
 
-def timestamp_plus_months(left: Node, right: Node, time_zone: str) -> Node:
+def timestamp_plus_months(left: Node, right: Node, time_zone: str, *, amount_first: bool = False) -> Node:
     """A timestamp some months on, at the same time of the day."""
 
     def later(local: Values, months: Values) -> Values:
         days = local // DAY_SECONDS
         return plus_months(days, months) * DAY_SECONDS + (local - days * DAY_SECONDS)
 
-    return _on_the_clock(left, right, time_zone, later, lambda months: 0)
+    return _on_the_clock(left, right, time_zone, later, lambda months: 0, amount_first=amount_first)
 
 
 def timestamp_plus_days(left: Node, right: Node, time_zone: str) -> Node:
     """A timestamp some days on, at the same time of the day."""
-    return _on_the_clock(
-        left, right, time_zone, lambda local, days: local + days * DAY_SECONDS, lambda days: 0
-    )
+
+    def later(local: Values, days: Values) -> Values:
+        return local + days * DAY_SECONDS
+
+    return _on_the_clock(left, right, time_zone, later, lambda days: 0, amount_first=True)
 
 
 def plus_time(left: Node, right: Node) -> Node:
-    """A timestamp after some microseconds, whatever the clock does."""
-    return _exactly("+", left.type, left, right)
+    """A timestamp after some microseconds, whatever the clock does; their number is evaluated first."""
+    return _exactly("+", left.type, right, left)
 
 
 def plus_day_time(left: Node, right: Node, time_zone: str) -> Node:
@@ -150,8 +152,13 @@ def _on_the_clock(
     time_zone: str,
     later: Callable[[Values, Values], Values],
     remaining: Callable[[Values], Values],
+    *,
+    amount_first: bool = False,
 ) -> Node:
-    """Move the clock by `later`; of a time that comes twice stay in the half one came from."""
+    """Move the clock by `later`; of a time that comes twice stay in the half one came from.
+
+    `amount_first`: like timestampadd, leave the timestamp unevaluated where the amount is null.
+    """
     type_ = left.type
     if left.is_null or right.is_null:
         return constant(type_, None)
@@ -163,6 +170,8 @@ def _on_the_clock(
         instant = where.instant(later(seconds + offset, b), offset)
         return join(instant, micros + remaining(b), valid, type_), valid
 
+    if amount_first:
+        return null_in_null_out(type_, right, left, lambda b, a, valid: kernel(a, b, valid), raises=True)
     return null_in_null_out(type_, left, right, kernel, raises=True)
 
 
