@@ -16,7 +16,7 @@ from situ.expressions.failures import offending, overflow
 from situ.expressions.node import Node
 from situ.expressions.rules import Rules
 from situ.expressions.temporal import local_seconds, zone_for
-from situ.expressions.vectors import Frame, Mask, Values, Vector, nulls
+from situ.expressions.vectors import Mask, Values, Vector, nulls
 from situ.expressions.zones import DAY_SECONDS, Zone
 
 Field = Callable[[Values], Any]
@@ -187,7 +187,7 @@ def trunc(rules: Rules, node: Node, unit: Any) -> Node:
     child = as_date(rules, node, "trunc")
     level = _DATE_LEVELS.get((literal_text(unit, "trunc to a unit") or "").upper())
     if level is None:
-        return _never(t.DATE, child)
+        return _never(t.DATE)
 
     def kernel(values: Values, valid: Mask | None) -> Vector:
         return _start_of(level, values.astype(np.int64)).astype(np.int32), valid
@@ -206,18 +206,12 @@ def date_trunc(rules: Rules, unit: Any, node: Node) -> Node:
         return _from_seconds(child, _clock_start(_CLOCK_LEVELS[level], where))
     if level in _DATE_LEVELS:
         return _from_seconds(child, _date_start(_DATE_LEVELS[level], where))
-    return _never(t.TIMESTAMP, child)
+    return _never(t.TIMESTAMP)
 
 
-def _never(type_: pa.DataType, child: Node) -> Node:
-    """Null on every row, and still the child is evaluated: Spark finds out row by row."""
-    run_child = child.run
-
-    def run(frame: Frame) -> Vector:
-        run_child(frame)
-        return nulls(type_, frame.n)
-
-    return Node(type_, run, raises=True)
+def _never(type_: pa.DataType) -> Node:
+    """Null on every row without a look at the argument; no constant, for its neighbours are evaluated."""
+    return Node(type_, lambda frame: nulls(type_, frame.n))
 
 
 def _fraction_start(child: Node, length: int) -> Node:
