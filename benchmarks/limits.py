@@ -40,6 +40,7 @@ def run_limited(
         ]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
         environment["SITU_BENCH_STARTED"] = str(started)
+        environment["SITU_COMPILE_FIRST"] = "1"  # what is measured is compiled code
         with log.open("wb") as output:
             process = subprocess.Popen(
                 command, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=True

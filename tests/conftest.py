@@ -25,6 +25,9 @@ settings.register_profile(
 settings.register_profile("soak", settings.get_profile("default"), max_examples=10_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
+# Tests are of compiled kernels, save those that say otherwise: tests/compiled, and all marked `nojit`.
+os.environ.setdefault("SITU_COMPILE_FIRST", "1")
+
 REAL_PARTS = ("spark", "server")
 
 

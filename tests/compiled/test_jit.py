@@ -29,7 +29,8 @@ def environment(cache: Path, **more: str) -> dict[str, str]:
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("SITU_", "NUMBA_", "XDG_"))
     }
-    return {**kept, "PYTHONPATH": str(ROOT / "src"), "SITU_CACHE_DIR": str(cache), **more}
+    ours = {"PYTHONPATH": str(ROOT / "src"), "SITU_CACHE_DIR": str(cache), "SITU_COMPILE_FIRST": "1"}
+    return {**kept, **ours, **more}
 
 
 def start(cache: Path, **more: str) -> subprocess.Popen[str]:

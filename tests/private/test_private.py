@@ -18,11 +18,11 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders have no
 # What an attacker leaves: kernels whose digests are right and which run code when they are loaded.
 PLANT = """
 import os, pickle
-from situ.compiled import jit
+from situ.compiled import compiler
 class Evil:
     def __reduce__(self):
         return os.mkdir, (os.environ["MARK"],)
-jit._Files._dump = lambda self, data: pickle.dumps(Evil())
+compiler._Files._dump = lambda self, data: pickle.dumps(Evil())
 """
 WORK = """
 import numpy as np
@@ -56,7 +56,7 @@ def mode(path: Path) -> int:
 
 def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("SITU_", "NUMBA_", "XDG_"))}
-    env = {**kept, "PYTHONPATH": str(ROOT / "src"), **environment}
+    env = {**kept, "PYTHONPATH": str(ROOT / "src"), "SITU_COMPILE_FIRST": "1", **environment}
     return subprocess.run(
         [sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=120
     )

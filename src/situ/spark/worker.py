@@ -13,6 +13,7 @@ import pyarrow as pa
 from situ.carry.batch import collect, direct, join_pieces, merge
 from situ.carry.batch.task import Task
 from situ.carry.stream import pack as stream_pack
+from situ.compiled.jit import compile_first
 from situ.errors import SituError
 from situ.spark.batch import why
 from situ.spark.batch.tied import tell
@@ -34,6 +35,7 @@ ENTRIES: dict[str, Entry] = {
 }
 
 
+compile_first()
 # Spark's Python workers collect garbage after every task. What has been imported by now is none, and
 # looking through it again each time is most of what a small task costs.
 gc.freeze()

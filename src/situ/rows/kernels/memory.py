@@ -6,48 +6,46 @@ A batch is one struct with one more for each column; what stands where in them i
 import ctypes
 
 import numpy as np
-from numba import carray, config, types
-from numba.extending import intrinsic
 
-from situ.compiled.jit import kernel
+from situ.compiled.jit import kernel, kernel_compiled_from
 from situ.rows.kernels.bits import set_where_true
 
 _LENGTH, _OFFSET, _N_CHILDREN, _BUFFERS, _CHILDREN = 0, 2, 4, 5, 6  # fields of a struct, of eight bytes each
 _N_FIELDS, _N_BUFFERS = np.int64(10), np.int64(2)
 
-if config.DISABLE_JIT:
 
-    def words_at(address, size):
-        """`size` int64 in memory."""
-        return np.frombuffer((ctypes.c_int64 * int(size)).from_address(int(address)), np.int64)
+def _viewed_as(kind):
+    """The function that Numba compiles for a view of memory: an address becomes a pointer."""
 
-    def bytes_at(address, size):
-        """`size` bytes in memory."""
-        return np.frombuffer((ctypes.c_uint8 * int(size)).from_address(int(address)), np.uint8)
+    def compiled():
+        from numba import carray, types
+        from numba.extending import intrinsic
 
-else:
-
-    def _pointer_to(kind):
         @intrinsic
         def pointer(_, address):
             def cast(context, builder, signature, arguments):
                 return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
 
-            return types.CPointer(kind)(address), cast
+            return types.CPointer(getattr(types, kind))(address), cast
 
-        return pointer
+        def view(address, size):
+            return carray(pointer(address), (size,))
 
-    _words, _bytes = _pointer_to(types.int64), _pointer_to(types.uint8)
+        return view
 
-    @kernel
-    def words_at(address, size):
-        """`size` int64 in memory."""
-        return carray(_words(address), (size,))
+    return compiled
 
-    @kernel
-    def bytes_at(address, size):
-        """`size` bytes in memory."""
-        return carray(_bytes(address), (size,))
+
+@kernel_compiled_from(_viewed_as("int64"))
+def words_at(address, size):
+    """`size` int64 in memory."""
+    return np.frombuffer((ctypes.c_int64 * int(size)).from_address(int(address)), np.int64)
+
+
+@kernel_compiled_from(_viewed_as("uint8"))
+def bytes_at(address, size):
+    """`size` bytes in memory."""
+    return np.frombuffer((ctypes.c_uint8 * int(size)).from_address(int(address)), np.uint8)
 
 
 @kernel

@@ -17,6 +17,7 @@ from situ.carry.stream.header import check_header, new_header
 from situ.carry.stream.keyed import gather
 from situ.carry.stream.outcome import Outcome
 from situ.carry.stream.program import Program
+from situ.compiled.jit import compile_first
 from situ.errors import SituError, StateError
 from situ.rows.kernels.numbers import LONG_AGO, NEVER
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _US_PER_MS = 1000
 
 # as in situ.spark.worker, for workers of a parent that is not ours
+compile_first()
 gc.freeze()
 
 
