@@ -146,7 +146,11 @@ def test_a_contender_that_reached_a_limit_is_not_run_where_it_is_harder() -> Non
 
 def test_limits_end_a_process_that_takes_too_long() -> None:
     record = run_limited(
-        "benchmarks.engine.start", "situ", {"cache": "warm"}, seconds=0.001, bytes_limit=6 << 30
+        "benchmarks.engine.start",
+        "situ",
+        {"cache": "warm", "events": 100},
+        seconds=0.001,
+        bytes_limit=6 << 30,
     )
     assert record["status"] == "time limit"
 
