@@ -25,8 +25,14 @@ settings.register_profile(
 settings.register_profile("soak", settings.get_profile("default"), max_examples=10_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-# Tests are of compiled kernels, save those that say otherwise: tests/compiled, and all marked `nojit`.
+# Tests are of compiled kernels, save those that say otherwise: tests/compiled, all marked `nojit`, and with
+# SITU_TESTS_PLAIN those that are run so: as plain Python, the way that small first calls are answered.
 os.environ.setdefault("SITU_COMPILE_FIRST", "1")
+if os.environ.get("SITU_TESTS_PLAIN"):
+    from situ.compiled import plain
+
+    os.environ["SITU_COMPILE_FIRST"] = ""
+    plain._allowed = lambda *_: 600.0
 
 REAL_PARTS = ("spark", "server")
 

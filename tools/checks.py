@@ -48,6 +48,12 @@ PHASES = (
     Phase("types", (("-m", "mypy"),)),
     Phase("imports", (("tools/check_imports.py",),)),
     Phase("citations", (("tools/check_citations.py",),)),
+    # As small first calls are answered: kernels that Python runs, and calls the way that compiled ones are.
+    Phase(
+        "plain",
+        ((*PYTEST, "tests/conformance", *ALONE),),
+        (("SITU_TESTS_PLAIN", "1"),),
+    ),
     Phase("nojit", ((*PYTEST, *ELSEWHERE, "-m", "nojit"),), (("NUMBA_DISABLE_JIT", "1"),)),
     Phase(
         "docs",

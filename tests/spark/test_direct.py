@@ -238,6 +238,19 @@ def test_conditions_that_may_fail(df: DataFrame, setting: Callable[[str, str], N
     assert isinstance(chosen(df, text), Source)
 
 
+def test_clocks_that_change(df: DataFrame, setting: Callable[[str, str], None]) -> None:
+    """When they did, the JVM and Python may know otherwise."""
+    text = QUERY.replace("x > 3", "hour(ts) >= 0 AND x > 3")
+    berlin = text.replace("hour(ts)", "hour(from_utc_timestamp(ts, 'Europe/Berlin'))")
+    assert isinstance(chosen(df, text), Source)
+    assert "the clocks of a zone" in str(chosen(df, berlin).not_direct)  # type: ignore[union-attr]
+    setting("spark.sql.session.timeZone", "+05:30")
+    assert isinstance(chosen(df, text), Source)
+    setting("spark.sql.session.timeZone", "Europe/Berlin")
+    assert isinstance(chosen(df), Source)
+    assert "the clocks of a zone" in str(chosen(df, text).not_direct)  # type: ignore[union-attr]
+
+
 def test_functions_of_the_user(spark: SparkSession, df: DataFrame) -> None:
     text = QUERY.replace("x > 3", "abs(real) > 3")
     assert isinstance(chosen(df, text), Source)

@@ -21,6 +21,7 @@ from situ.carry.batch.task import Task
 from situ.carry.contract import Asked, Condenses, Operator, Question
 from situ.errors import BindError, DataError
 from situ.expressions import Compiled, compile_expression
+from situ.expressions.zones import zone_name
 from situ.language.text.nodes import Expression
 from situ.language.text.types import Column
 from situ.options import Options, read_options
@@ -58,6 +59,8 @@ _MOST_BYTES = 128 << 20  # of a part; a row group is never cut
 _OPEN_COST = 4 << 20
 _MOST_AT_ONCE = 1 << 30  # bytes of a file that Spark opens for us, which comes as one value
 _GLOB = set("{}[]*?\\")
+_OF_ZONES = {"from_utc_timestamp", "to_utc_timestamp", "convert_timezone"}
+_TIMES = ("date", "timestamp", "timestamp_ntz")
 _FOLDER_TYPES = ("string", "tinyint", "smallint", "int", "bigint", "date", "double")
 
 
@@ -150,13 +153,26 @@ class Source:
             raise NotPlainError(f"{others[0]} is not on a local or mounted disk")
         if not self.asked.needs.partition and self.is_whole and isinstance(self.operator, Condenses):
             raise NotPlainError(f"without PARTITION BY the files must be in order, and {self.decision.why}")
+        functions = called(self._expressions)
+        if functions & _OF_ZONES or (
+            self._reads_times and isinstance(zone_name(self.settings.time_zone), str)
+        ):
+            raise NotPlainError(
+                "the clocks of a zone may have changed otherwise by Java's books than by Python's"
+            )
         for compiled, expression in zip(self.compiled(), self._expressions, strict=True):
             if compiled.can_fail:  # Spark may find that it need not be evaluated
                 raise NotPlainError(f"{expression.sql} fails for some values")
-        own = user_functions(self.df.sparkSession, called(self._expressions))
+        own = user_functions(self.df.sparkSession, functions)
         if own:
             raise NotPlainError(f"the session may have a function {own[0]} of its own")
         self._check_types()
+
+    @property
+    def _reads_times(self) -> bool:
+        """Does a condition read a time?"""
+        read = {name.lower() for one in self._expressions for name in one.columns}
+        return any(one.type in _TIMES for one in self._columns if one.name.lower() in read)
 
     def _check_types(self) -> None:
         wanted = {
