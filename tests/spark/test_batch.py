@@ -66,20 +66,6 @@ def df(spark: SparkSession, folder: Path) -> DataFrame:
     return spark.read.parquet(str(folder))
 
 
-@pytest.fixture
-def settings(spark: SparkSession) -> Iterator[Any]:
-    """Session settings that are put back after the test."""
-    changed: dict[str, str | None] = {}
-
-    def change(name: str, value: str) -> None:
-        changed.setdefault(name, spark.conf.get(name, None))
-        spark.conf.set(name, value)
-
-    yield change
-    for name, value in changed.items():
-        spark.conf.unset(name) if value is None else spark.conf.set(name, value)
-
-
 def rows(result: Any) -> list[tuple[Any, ...]]:
     """Sorted rows of a DataFrame or table."""
     table = result if isinstance(result, pa.Table) else result.toArrow()

@@ -6,7 +6,7 @@ import datetime as dt
 import decimal
 import logging
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from situ.spark.session import tuned
 from situ.spark.session.catalyst import NotPlainError
 from situ.spark.session.plain_scan import plain_scan
 from situ.spark.session.types import arrow_schema
+from spark.test_batch import rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -83,24 +84,6 @@ def folder(table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def df(spark: SparkSession, folder: Path) -> DataFrame:
     return spark.read.parquet(str(folder))
-
-
-@pytest.fixture
-def setting(spark: SparkSession) -> Iterator[Callable[[str, str], None]]:
-    changed: dict[str, str | None] = {}
-
-    def change(name: str, value: str) -> None:
-        changed.setdefault(name, spark.conf.get(name, None))
-        spark.conf.set(name, value)
-
-    yield change
-    for name, value in changed.items():
-        spark.conf.unset(name) if value is None else spark.conf.set(name, value)
-
-
-def rows(result: DataFrame) -> list[tuple[Any, ...]]:
-    found = zip(*(column.to_pylist() for column in result.toArrow().columns), strict=True)
-    return sorted(found, key=lambda row: tuple((value is not None, value) for value in row))
 
 
 def chosen(df: DataFrame, text: str = QUERY, **options: Any) -> Job | Source:
@@ -203,10 +186,8 @@ def test_what_is_cached_is_not_read_again(spark: SparkSession, folder: Path) -> 
         ("spark.sql.parquet.datetimeRebaseModeInRead", "LEGACY"),
     ],
 )
-def test_settings_that_change_what_is_read(
-    df: DataFrame, setting: Callable[[str, str], None], name: str, value: str
-) -> None:
-    setting(name, value)
+def test_settings_that_change_what_is_read(df: DataFrame, settings: Any, name: str, value: str) -> None:
+    settings(name, value)
     assert name in str(chosen(df).not_direct)  # type: ignore[union-attr]
 
 
@@ -230,23 +211,23 @@ def test_files_of_other_types(spark: SparkSession, table: pa.Table, tmp_path: Pa
     assert "holds nothing as gone" in str(chosen(missing, asked).not_direct)  # type: ignore[union-attr]
 
 
-def test_conditions_that_may_fail(df: DataFrame, setting: Callable[[str, str], None]) -> None:
+def test_conditions_that_may_fail(df: DataFrame, settings: Any) -> None:
     """Spark may see that a part need not be evaluated, and then does not fail where situ would."""
     text = QUERY.replace("x > 3", "x / (x - 100) < 0")
     assert "fails for some values" in str(chosen(df, text).not_direct)  # type: ignore[union-attr]
-    setting("spark.sql.ansi.enabled", "false")
+    settings("spark.sql.ansi.enabled", "false")
     assert isinstance(chosen(df, text), Source)
 
 
-def test_clocks_that_change(df: DataFrame, setting: Callable[[str, str], None]) -> None:
+def test_clocks_that_change(df: DataFrame, settings: Any) -> None:
     """When they did, the JVM and Python may know otherwise."""
     text = QUERY.replace("x > 3", "hour(ts) >= 0 AND x > 3")
     berlin = text.replace("hour(ts)", "hour(from_utc_timestamp(ts, 'Europe/Berlin'))")
     assert isinstance(chosen(df, text), Source)
     assert "the clocks of a zone" in str(chosen(df, berlin).not_direct)  # type: ignore[union-attr]
-    setting("spark.sql.session.timeZone", "+05:30")
+    settings("spark.sql.session.timeZone", "+05:30")
     assert isinstance(chosen(df, text), Source)
-    setting("spark.sql.session.timeZone", "Europe/Berlin")
+    settings("spark.sql.session.timeZone", "Europe/Berlin")
     assert isinstance(chosen(df), Source)
     assert "the clocks of a zone" in str(chosen(df, text).not_direct)  # type: ignore[union-attr]
 
@@ -339,10 +320,10 @@ def random_filter(draw: random.Random, depth: int = 2) -> str:
 
 @pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
 def test_filters_mean_what_they_mean_to_spark(
-    spark: SparkSession, df: DataFrame, table: pa.Table, setting: Callable[[str, str], None], zone: str
+    spark: SparkSession, df: DataFrame, table: pa.Table, settings: Any, zone: str
 ) -> None:
     """Each filter of a plan, as situ takes it over, row by row against Spark; one job for all."""
-    setting("spark.sql.session.timeZone", zone)
+    settings("spark.sql.session.timeZone", zone)
     draw = random.Random(f"filters {zone}")
     own, taken = {}, 0
     for text in (random_filter(draw) for _ in range(200)):
@@ -379,8 +360,8 @@ def _numbered(spark: SparkSession, df: DataFrame, table: pa.Table) -> DataFrame:
     return spark.createDataFrame(rows, schema=f"{schema}, row bigint")
 
 
-def test_tune(spark: SparkSession, df: DataFrame, setting: Callable[[str, str], None]) -> None:
-    setting(tuned.ARROW_BYTES, "256m")
+def test_tune(spark: SparkSession, df: DataFrame, settings: Any) -> None:
+    settings(tuned.ARROW_BYTES, "256m")
     assert tuned.measures_batches(spark)
     assert "situ.tune(spark)" in str(situ.explain(df, situ.query(QUERY), strategy="shuffle"))
     changed = situ.tune(spark)
@@ -393,14 +374,14 @@ def test_tune(spark: SparkSession, df: DataFrame, setting: Callable[[str, str], 
 
 
 def test_what_measuring_costs_is_said_once(
-    df: DataFrame, setting: Callable[[str, str], None], caplog: pytest.LogCaptureFixture
+    df: DataFrame, settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     query = situ.query(QUERY)
     tuned._say_once.cache_clear()
     with caplog.at_level(logging.WARNING, "situ.spark"):
-        setting(tuned.ARROW_BYTES, str(tuned.NO_LIMIT))
+        settings(tuned.ARROW_BYTES, str(tuned.NO_LIMIT))
         situ.match(df, query, strategy="shuffle")
-        setting(tuned.ARROW_BYTES, "268435456")
+        settings(tuned.ARROW_BYTES, "268435456")
         situ.match(df, query)  # read directly: nothing is handed over
         assert not caplog.records
         situ.match(df, query, strategy="shuffle")
