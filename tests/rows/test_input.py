@@ -168,6 +168,10 @@ def test_no_error_is_anyone_elses() -> None:
         "FROM e ORDER BY t DEFINE A AS a RETURN max(A.l) AS x",
         "FROM e PARTITION BY l ORDER BY t DEFINE A AS a",
         "FROM e ORDER BY t DEFINE A AS sqrt(s) > 1",
+        "FROM e ORDER BY t DEFINE A AS sqrt(t)",
+        "FROM e ORDER BY t DEFINE A AS upper(s)",
+        "FROM e ORDER BY t DEFINE A AS a, B AS a AND length(s) PATTERN A before B",
+        "FROM e WHERE length(s) ORDER BY t DEFINE A AS a",
         "FROM e WHERE s ORDER BY t DEFINE A AS a",
         "FROM e ORDER BY l DEFINE A AS a",
     ]:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import sqlglot.expressions as exp
 
+from situ.errors import ConditionTypeError
 from situ.expressions import types as t
 from situ.expressions.bind import Binder
 from situ.expressions.node import Node, Run
@@ -27,6 +28,19 @@ def compile_expression(
     fields = [schema.field(index) for index in binder.columns]
     bare = isinstance(tree.unnest(), exp.Column)
     return Compiled(node, fields, binder.eager, bare=bare)
+
+
+def compile_condition(
+    expression: Expression, schema: pa.Schema, what: str, *, ansi: bool = True, time_zone: str = "UTC"
+) -> Compiled:
+    """`compile_expression` for one that must be true or false; `what` it is, messages say."""
+    compiled = compile_expression(expression, schema, ansi=ansi, time_zone=time_zone)
+    if compiled.type not in (t.BOOLEAN, t.NULL):
+        raise ConditionTypeError(
+            f"{what} must be true or false, but {expression.sql} is a {t.name_of(compiled.type)}",
+            hint="compare it with a value",
+        )
+    return compiled
 
 
 class Compiled:

@@ -16,6 +16,7 @@ from situ.language.text.nodes import Expression
 from situ.language.text.types import Column
 from situ.rows.instants import AtTime, Lasting
 
+OF_WHERE = "the condition of WHERE"  # what messages call it
 MOST_CONDITIONS = 64  # bits of a mask
 
 # Of rows of one partition and instant: only the last counts, there may be no others, or every one counts.

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from situ.errors import DataError
-from situ.expressions import compile_expression
+from situ.expressions import compile_condition
 from situ.rows.columns import Columns, add_where_true, mask_of, truths
 from situ.rows.keys import encode, shown
-from situ.rows.needs import Needs
+from situ.rows.needs import OF_WHERE, Condition, Needs
 from situ.rows.prepared import Positions, Prepared
 from situ.rows.schema import latest_of, ticks_reader, to_ticks
 from situ.rows.small import BatchReader, Mask, Predicate
@@ -36,7 +36,7 @@ class TableReader:
         self._drops = on_bad_rows == "drop"
         self._where = None
         if needs.where is not None:
-            self._where = compile_expression(needs.where, schema, ansi=ansi, time_zone=time_zone)
+            self._where = compile_condition(needs.where, schema, OF_WHERE, ansi=ansi, time_zone=time_zone)
         self.predicates = predicates_of(needs, schema, ansi=ansi, time_zone=time_zone)
         self._positions = {name: at for at, name in enumerate(schema.names)}
         self._to_ticks = ticks_reader(schema.field(needs.time.name).type, needs.time)
@@ -96,13 +96,13 @@ class TableReader:
 def predicates_of(needs: Needs, schema: pa.Schema, *, ansi: bool, time_zone: str) -> list[Predicate]:
     """Each condition once, with the bits it sets."""
     bits: dict[str, int] = {}
-    expressions = {}
+    conditions: dict[str, Condition] = {}
     for i, condition in enumerate(needs.conditions):
         bits[condition.expression.sql] = bits.get(condition.expression.sql, 0) | 1 << i
-        expressions[condition.expression.sql] = condition.expression
+        conditions.setdefault(condition.expression.sql, condition)
     return [
-        (compile_expression(expressions[sql], schema, ansi=ansi, time_zone=time_zone), own)
-        for sql, own in bits.items()
+        (compile_condition(one.expression, schema, one.name, ansi=ansi, time_zone=time_zone), bits[sql])
+        for sql, one in conditions.items()
     ]
 
 

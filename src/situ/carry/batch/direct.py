@@ -23,10 +23,10 @@ from situ.carry.batch.ranges import Range, may_be_true, row_group_ranges
 from situ.carry.batch.split_parts import condense_split, gathered
 from situ.carry.batch.task import Task
 from situ.errors import DataError
-from situ.expressions import Compiled, compile_expression
+from situ.expressions import Compiled, compile_condition
 from situ.language.text.nodes import Expression
 from situ.rows.columns import Columns, mask_of, truths
-from situ.rows.needs import Needs
+from situ.rows.needs import OF_WHERE, Needs
 from situ.rows.plain import plain_column
 from situ.rows.read import MASK, predicates_of, read_travelling
 from situ.rows.small import Predicate
@@ -79,7 +79,7 @@ class Reading:
     def compiled_filters(self) -> list[Compiled]:
         """The filters, compiled."""
         return [
-            compile_expression(one, self.schema, ansi=self.ansi, time_zone=self.time_zone)
+            compile_condition(one, self.schema, OF_WHERE, ansi=self.ansi, time_zone=self.time_zone)
             for one in self.filters
         ]
 

@@ -20,11 +20,12 @@ from situ.carry.batch.ranges import may_be_true
 from situ.carry.batch.task import Task
 from situ.carry.contract import Asked, Condenses, Operator, Question
 from situ.errors import BindError, DataError
-from situ.expressions import Compiled, compile_expression
+from situ.expressions import Compiled, compile_condition
 from situ.expressions.zones import zone_name
 from situ.language.text.nodes import Expression
 from situ.language.text.types import Column
 from situ.options import Options, read_options
+from situ.rows.needs import OF_WHERE, Condition
 from situ.spark.batch.job import (
     ELSEWHERE,
     OPTIONS,
@@ -142,7 +143,10 @@ class Source:
     def compiled(self) -> list[Compiled]:
         """Every condition is one that can be evaluated in process, with exactly Spark's answer."""
         ansi, zone = self.settings.ansi, self.settings.time_zone
-        return [compile_expression(one, self.schema, ansi=ansi, time_zone=zone) for one in self._expressions]
+        return [
+            compile_condition(one.expression, self.schema, one.name, ansi=ansi, time_zone=zone)
+            for one in self._conditions
+        ]
 
     def check_certain(self) -> None:
         """Nothing about the files or the conditions lets tasks find other rows than Spark would."""
@@ -197,10 +201,14 @@ class Source:
         return {name for part in self.file_parts for name in part.folders}
 
     @property
-    def _expressions(self) -> list[Expression]:
+    def _conditions(self) -> list[Condition]:
         needs = self.asked.needs
-        filters = [one for one in (self.scan.kept, needs.where) if one is not None]
-        return [*filters, *(condition.expression for condition in needs.conditions)]
+        filters = [Condition(OF_WHERE, one) for one in (self.scan.kept, needs.where) if one is not None]
+        return [*filters, *needs.conditions]
+
+    @property
+    def _expressions(self) -> list[Expression]:
+        return [condition.expression for condition in self._conditions]
 
     @property
     def schema(self) -> pa.Schema:

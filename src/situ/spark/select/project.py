@@ -18,7 +18,7 @@ from situ.carry.batch.direct import N_BAD_ROWS
 from situ.errors import BindError, ConditionTypeError
 from situ.language.text.nodes import Expression
 from situ.language.text.types import Column, Schema
-from situ.rows.needs import Needs
+from situ.rows.needs import OF_WHERE, Needs
 from situ.rows.read import MASK
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _check_conditions(df: DataFrame, needs: Needs) -> None:
     """Every condition is boolean to Spark, or an error of ours says which is not."""
     named = [(condition.name, condition.expression) for condition in needs.conditions]
     if needs.where is not None:
-        named.append(("the condition of WHERE", needs.where))
+        named.append((OF_WHERE, needs.where))
     try:
         types = _types(df, [condition for _, condition in named])
     except AnalysisException:
