@@ -130,13 +130,14 @@ def test_a_worker_without_situ_says_so(tmp_path: Path) -> None:
 def test_the_oldest_spark_that_is_allowed() -> None:
     """In an environment of its own, kept for the next time."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    (asked,) = [text for text in project["dependencies"] if text.startswith("pyspark")]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["spark"]]
+    (asked,) = [text for text in wanted if text.startswith("pyspark")]
     oldest = re.search(r">=(\d+\.\d+)", asked)[1]
     cache = cache_folder("tests", f"pyspark-{oldest}")
     python = cache / "bin" / "python"
     if not (cache / "done").exists():
         venv.create(cache, with_pip=True)
-        others = [text for text in project["dependencies"] if not text.startswith("pyspark")]
+        others = [text for text in wanted if not text.startswith("pyspark")]
         subprocess.run([python, "-m", "pip", "install", "-q", f"pyspark=={oldest}.*", *others], check=True)
         (cache / "done").touch()
     assert f"smoke passed on {oldest}" in run_smoke("local", str(python), SITU_QUIET="1")
