@@ -209,6 +209,17 @@ class ConditionTypeError(BindError):
     """A condition is not boolean, or compares a boolean with a number."""
 
 
+def no_condition(what: str, sql: str, kind: str) -> ConditionTypeError:
+    """The error to raise where an expression of another type stands for a condition; `what` it is.
+
+    >>> print(no_condition("the condition of A", "HOUR(ts)", "int").message)
+    the condition of A must be true or false, but HOUR(ts) is an int
+    """
+    article = "an" if kind[0] in "aeiou" else "a"
+    said = f"{what} must be true or false, but {sql} is {article} {kind}"
+    return ConditionTypeError(said, hint="compare it with a value")
+
+
 class TimeColumnError(BindError):
     """No time column can be determined, or its type cannot be a time."""
 

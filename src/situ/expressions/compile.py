@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import sqlglot.expressions as exp
 
-from situ.errors import ConditionTypeError
+from situ.errors import no_condition
 from situ.expressions import types as t
 from situ.expressions.bind import Binder
 from situ.expressions.node import Node, Run
@@ -36,10 +36,7 @@ def compile_condition(
     """`compile_expression` for one that must be true or false; `what` it is, messages say."""
     compiled = compile_expression(expression, schema, ansi=ansi, time_zone=time_zone)
     if compiled.type not in (t.BOOLEAN, t.NULL):
-        raise ConditionTypeError(
-            f"{what} must be true or false, but {expression.sql} is a {t.name_of(compiled.type)}",
-            hint="compare it with a value",
-        )
+        raise no_condition(what, expression.sql, t.name_of(compiled.type))
     return compiled
 
 

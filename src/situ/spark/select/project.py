@@ -15,7 +15,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 
 from situ.carry.batch.direct import N_BAD_ROWS
-from situ.errors import BindError, ConditionTypeError
+from situ.errors import BindError, no_condition
 from situ.language.text.nodes import Expression
 from situ.language.text.types import Column, Schema
 from situ.rows.needs import OF_WHERE, Needs
@@ -146,10 +146,7 @@ def _check_conditions(df: DataFrame, needs: Needs) -> None:
         raise
     for (what, condition), kind in zip(named, types, strict=True):
         if kind not in ("boolean", "void"):
-            raise ConditionTypeError(
-                f"{what} must be true or false, but {condition.sql} is a {kind}",
-                hint="compare it with a value",
-            )
+            raise no_condition(what, condition.sql, kind)
 
 
 def _types(df: DataFrame, expressions: Sequence[Expression]) -> list[str]:

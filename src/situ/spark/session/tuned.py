@@ -36,7 +36,7 @@ WANTED = (
     Wanted(
         ARROW_BYTES,
         str(NO_LIMIT),
-        "rows reach Python up to four times as fast: below it Spark measures the batch after every row; "
+        "rows reach Python about three times as fast: below it Spark measures the batch after every row; "
         "spark.sql.execution.arrow.maxRecordsPerBatch still bounds batches",
     ),
     Wanted(PROVIDER, ROCKSDB, "streams keep their state in RocksDB"),
