@@ -19,6 +19,7 @@ import situ
 from situ.errors import OptionError
 from situ.expressions import compile_expression
 from situ.operators.questions import matching
+from situ.spark.batch import parquet
 from situ.spark.batch.choose import choose
 from situ.spark.batch.job import Job
 from situ.spark.batch.parquet import Source
@@ -242,6 +243,16 @@ def test_functions_of_the_user(spark: SparkSession, df: DataFrame) -> None:
         spark.sql("DROP TEMPORARY FUNCTION abs")
     odd = chosen(df, QUERY.replace("x > 3", "soundex(text) = 'Z'"))
     assert "SOUNDEX" in str(odd.not_direct)  # type: ignore[union-attr]
+
+
+def test_what_conditions_rule_out_costs_no_look_into_files(
+    df: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+    monkeypatch.setattr(parquet, "read_footers", lambda *_: looked.append(1))
+    for condition in ("soundex(text) = 'Z'", "x / (x - 100) < 0"):
+        assert isinstance(chosen(df, QUERY.replace("x > 3", condition)), Job)
+    assert not looked
 
 
 def test_without_partitions_only_in_order(

@@ -168,12 +168,12 @@ def events_of(
         file = pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
         spelt = {name.lower(): name for name in file.schema_arrow.names}
         positions = _flat_columns(file.metadata)
+        own = {name.lower(): reading.in_files(name) for name in reading.schema.names}
         for number in range(file.metadata.num_row_groups):
             row_group = file.metadata.row_group(number)
             if not file_part.start <= _middle(row_group) < file_part.end:
                 continue
             found = row_group_ranges(row_group, positions)
-            own = {name.lower(): reading.in_files(name) for name in reading.schema.names}
             ranges = {name: found[file] for name, file in own.items() if file in found}
             ranges |= folder_ranges(file_part.folders)
             if not all(may_be_true(one, ranges) for one in reading.filters):

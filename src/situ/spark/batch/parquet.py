@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -88,8 +89,7 @@ class Source:
     files: Files
     file_parts: list[FilePart]
     sizes: dict[str, int]
-    footers: list[Footer]  # as far as they were read
-    decision: Decision
+    folders: frozenset[str]  # the columns that are folders
 
     @classmethod
     def of_paths(
@@ -99,7 +99,8 @@ class Source:
         options = read_options(passed, OPTIONS, "Parquet files", ELSEWHERE)
         question.check_options(passed)
         df = spark.read.parquet(*([paths] if isinstance(paths, str) else paths))
-        return cls._bound(df, PlainScan({name: name for name in df.columns}), question, options)
+        scan = PlainScan({name: name for name in df.columns})
+        return cls._bound(df, scan, sorted(df.inputFiles()), question, options)
 
     @classmethod
     def of_frame(cls, df: DataFrame, question: Question, passed: dict[str, Any]) -> Source:
@@ -107,18 +108,23 @@ class Source:
         options = read_options(passed, OPTIONS, "a batch DataFrame", ELSEWHERE)
         question.check_options(passed)
         scan = plain_scan(df)
-        source = cls._bound(df, scan, question, options)
+        files = sorted(df.inputFiles())
+        others = [path for path in files if not path.startswith("file:")]
+        if others:  # workers may not be allowed what Spark is, or not know the place
+            raise NotPlainError(f"{others[0]} is not on a local or mounted disk")
+        source = cls._bound(df, scan, files, question, options)
         source.check_certain()
         return source
 
     @classmethod
-    def _bound(cls, df: DataFrame, scan: PlainScan, question: Question, options: Options) -> Source:
+    def _bound(
+        cls, df: DataFrame, scan: PlainScan, files: list[str], question: Question, options: Options
+    ) -> Source:
         asked = question.bind(schema_of(df), options)
         needs = asked.needs
         check_partition_types(needs)
         settings = settings_of(df.sparkSession)
         operator = operator_of(asked, df.schema, settings, options)
-        files = sorted(df.inputFiles())
         folders = _folder_columns(df, scan, files)
         chosen = {path: _folder_values(path, folders, scan) for path in files}
         for condition in (scan.kept, needs.where):
@@ -133,13 +139,29 @@ class Source:
             file_parts = [
                 part for path, values in chosen.items() for part in _file_parts(path, sizes[path], values)
             ]
-        footers, decision = _decide(options.strategy, operator, folders, scan, reached, sizes)
         source = cls(
-            df, scan, asked, operator, options, settings, reached, file_parts, sizes, footers, decision
+            df, scan, asked, operator, options, settings, reached, file_parts, sizes, frozenset(folders)
         )
-        source.compiled()
+        _ = source.compiled  # what cannot be evaluated is refused before a footer is read
         return source
 
+    @cached_property
+    def _decided(self) -> tuple[list[Footer], Decision]:
+        """Read when first asked for: it takes a look into every file."""
+        asked = self.options.strategy
+        return _decide(asked, self.operator, self.folders, self.scan, self.files, self.sizes)
+
+    @property
+    def footers(self) -> list[Footer]:
+        """As far as they were read."""
+        return self._decided[0]
+
+    @property
+    def decision(self) -> Decision:
+        """Whether rows are condensed where they are read, and why."""
+        return self._decided[1]
+
+    @cached_property
     def compiled(self) -> list[Compiled]:
         """Every condition is one that can be evaluated in process, with exactly Spark's answer."""
         ansi, zone = self.settings.ansi, self.settings.time_zone
@@ -150,13 +172,14 @@ class Source:
 
     def check_certain(self) -> None:
         """Nothing about the files or the conditions lets tasks find other rows than Spark would."""
+        self._check_conditions()
         if len(self.footers) < len(self.sizes):
             raise NotPlainError(self.decision.why)
-        others = [path for path in self.sizes if not path.startswith("file:")]
-        if others:  # workers may not be allowed what Spark is, or not know the place
-            raise NotPlainError(f"{others[0]} is not on a local or mounted disk")
         if not self.asked.needs.partition and self.is_whole and isinstance(self.operator, Condenses):
             raise NotPlainError(f"without PARTITION BY the files must be in order, and {self.decision.why}")
+        self._check_types()
+
+    def _check_conditions(self) -> None:
         functions = called(self._expressions)
         if functions & _OF_ZONES or (
             self._reads_times and isinstance(zone_name(self.settings.time_zone), str)
@@ -164,13 +187,12 @@ class Source:
             raise NotPlainError(
                 "the clocks of a zone may have changed otherwise by Java's books than by Python's"
             )
-        for compiled, expression in zip(self.compiled(), self._expressions, strict=True):
+        for compiled, expression in zip(self.compiled, self._expressions, strict=True):
             if compiled.can_fail:  # Spark may find that it need not be evaluated
                 raise NotPlainError(f"{expression.sql} fails for some values")
         own = user_functions(self.df.sparkSession, functions)
         if own:
             raise NotPlainError(f"the session may have a function {own[0]} of its own")
-        self._check_types()
 
     @property
     def _reads_times(self) -> bool:
@@ -194,11 +216,6 @@ class Source:
     def is_whole(self) -> bool:
         """Are all events brought together, and not only what they are condensed to?"""
         return self.decision.strategy == "shuffle"
-
-    @property
-    def folders(self) -> set[str]:
-        """The columns that are folders."""
-        return {name for part in self.file_parts for name in part.folders}
 
     @property
     def _conditions(self) -> list[Condition]:
