@@ -1,7 +1,8 @@
 """Queries without text: `from situ.builder import col, events, symbols`."""
 
 from situ.language.building.builder import events, intervals
+from situ.language.building.constraints import no
 from situ.language.building.symbols import symbols
 from situ.language.building.values import call, col, sql
 
-__all__ = ["call", "col", "events", "intervals", "sql", "symbols"]
+__all__ = ["call", "col", "events", "intervals", "no", "sql", "symbols"]

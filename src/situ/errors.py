@@ -97,6 +97,10 @@ class QuerySyntaxError(QueryError):
     """The text is not in the form of a query: a word is missing, misplaced or not understood."""
 
 
+class ParameterError(QueryError):
+    """A parameter of a query has no value, or one that cannot be written; or a value has no parameter."""
+
+
 class NestingError(QueryError):
     """Parentheses, CASE, NOT and the like are nested deeper than 200 levels."""
 
@@ -166,7 +170,15 @@ class SelfRelationError(QueryError):
 
 
 class AlternativesError(QueryError):
-    """Alternatives separated by `;` are about different pairs of symbols."""
+    """Alternatives separated by `;` are about different pairs of symbols, or have distances of their own."""
+
+
+class DistanceError(QueryError):
+    """BY stands behind relations that have no distance it could bound."""
+
+
+class AbsenceError(QueryError):
+    """A NO group is not about one symbol that is absent, or could never be certain."""
 
 
 class DuplicateNameError(QueryError):

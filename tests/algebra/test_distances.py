@@ -33,6 +33,10 @@ def questions(draw: st.DrawFn) -> tuple[int, list[tuple[str, object]]]:
             said.append(("at least", (i, draw(st.integers(0, 5)))))
         if draw(st.booleans()):
             said.append(("at most", (i, draw(st.integers(0, 5)))))
+    for _ in range(draw(st.integers(0, 2))):
+        x, y = draw(st.permutations([(i, end) for i in range(n) for end in (0, 1)]))[:2]
+        if x[0] != y[0]:
+            said.append(("difference", (x, y, draw(st.integers(-4, 4)))))
     if draw(st.booleans()):
         said.append(("to end", draw(st.integers(0, n - 1))))
     if draw(st.booleans()):
@@ -44,6 +48,9 @@ def holds(kind: str, given: object, spans: tuple[Interval, ...], needed: tuple[i
     if kind == "relation":
         i, j, names = given
         return holding(spans[i], spans[j])[0] in names
+    if kind == "difference":
+        (i, x), (j, y), most = given
+        return spans[i][x] - spans[j][y] <= most
     if kind == "to end":
         return needed[given] >= spans[given][1]
     return max(needed) - min(ts for ts, _ in spans) <= given
@@ -79,6 +86,11 @@ def constraint_of(n: int, kind: str, given: object) -> distances.Constraint:
         return distances.at_least(*given)
     if kind == "at most":
         return distances.at_most(*given)
+    if kind == "difference":
+        x, y = (
+            distances.end_of(symbol) if is_end else distances.start_of(symbol) for symbol, is_end in given[:2]
+        )
+        return (distances.Difference(x, y, given[2]),)
     if kind == "to end":
         return distances.lasts_to(given, distances.end_of(given))
     return distances.window(n, given)
@@ -107,7 +119,8 @@ def test_single_relations_are_judged_exactly(
 ) -> None:
     """With one relation out of each set there is no choice left: a simple temporal network is complete.
 
-    Nine ticks are enough for three intervals of which none is asked to last for more than two.
+    Nine ticks are enough for three intervals of which none is asked to last for more than two, or to be
+    further apart.
     """
     n, said = question
     rng = random.Random(seed)
@@ -116,7 +129,7 @@ def test_single_relations_are_judged_exactly(
         if kind == "relation"
         else (kind, given)
         for kind, given in said
-        if kind != "at least" or given[1] <= 2
+        if not (kind == "at least" and given[1] > 2) and not (kind == "difference" and given[2] < -1)
     ]
     refused = distances.excluding(n, [constraint_of(n, *one) for one in said]) is not None
     assert refused == (not is_possible(n, said))

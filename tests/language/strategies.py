@@ -11,6 +11,7 @@ RELATIONS = (
     "before", "meets", "overlaps", "finished-by", "contains", "starts", "equals", "started_by", "during",
     "finishes", "overlapped by", "met_by", "after", "followed-by", "follows",
 )  # fmt: skip
+WORDS = ("while", "intersects", "inside", "covers", "apart from", "apart-from", "Apart_From")
 SHORT_UNITS, LONG_UNITS = ("s", " seconds", " ms", " us"), (" minutes", "h", " days")
 UNITS = (*SHORT_UNITS, *LONG_UNITS)
 PLAIN_NAMES = ("speed", "accel", "car_id", "x", "Load", "_private", "timestamp", "date", "id", "value2")
@@ -97,11 +98,17 @@ def conditions(draw: st.DrawFn, depth: int = 2) -> str:
 
 
 class Names(NamedTuple):
-    """What the clauses of one query share."""
+    """What the clauses of one query share; `symbols` has the absent ones too."""
 
     symbols: list[str]
     has_units: bool
     is_intervals: bool
+    has_gaps: bool  # some symbol is a silence, or ignores gaps
+    absent: list[str] = []  # noqa: RUF012
+
+    @property
+    def positives(self) -> list[str]:
+        return [name for name in self.symbols if name not in self.absent]
 
 
 @st.composite
@@ -111,29 +118,91 @@ def durations(draw: st.DrawFn, names: Names, at_least: int = 0) -> str:
 
 
 @st.composite
+def short(draw: st.DrawFn, names: Names) -> str:
+    """What fits several times into everything that is `long`."""
+    return f"2{draw(st.sampled_from(SHORT_UNITS)) if names.has_units else ''}"
+
+
+@st.composite
+def long(draw: st.DrawFn, names: Names) -> str:
+    return f"30{draw(st.sampled_from(LONG_UNITS)) if names.has_units else ''}"
+
+
+@st.composite
+def distances(draw: st.DrawFn, names: Names, left: str, right: str) -> str:
+    """A constraint between two symbols that has an offset, or BY, and that some situations satisfy."""
+    low, high = draw(short(names)), draw(long(names))
+    ends = st.sampled_from(["ts", "te"])
+    bounds = draw(st.sampled_from([f"AT LEAST {low}", f"at most {high}", f"BETWEEN {low} AND {high}"]))
+    gaps = ["before", "before;meets", "meets;before", "after", "met-by;after", "overlaps", "overlapped by"]
+    return draw(
+        st.sampled_from(
+            [
+                f"{left} {draw(st.sampled_from(gaps))} {right} BY {bounds}",
+                f"{left} while {right} BY AT LEAST {low}",
+                f"{left}.{draw(ends)} - {right}.{draw(ends)} BETWEEN {low} AND {high}",
+                f"{low} < {right}.{draw(ends)} - {left}.{draw(ends)} <= {high}",
+                f"{right}.{draw(ends)} <= {left}.te + {high} - {low}",
+                f"{left}.{draw(ends)} + {low} < {right}.{draw(ends)}",
+                f"{left}.{draw(ends)} - {low} >= {right}.{draw(ends)}",
+                f"{left}.te - {right}.te = {low}",
+            ]
+        )
+    )
+
+
+@st.composite
+def groups(draw: st.DrawFn, names: Names, absent: str) -> str:
+    """A NO group, the absent symbol first, that something can fit and that becomes certain."""
+    name, other = written(absent), written(draw(st.sampled_from(names.positives)))
+    low = draw(short(names))
+    ending = ("before", "meets", "overlaps", "finished-by", "starts", "equals", "during", "finishes")
+    within_other = draw(st.lists(st.sampled_from(ending), min_size=1, max_size=3))
+    forms = [
+        f"{name} {';'.join(within_other)} {other}",
+        f"({name} {';'.join(within_other)} {other})",
+        f"({name}.te <= {other}.te + {low} AND {name} while;apart from {other})",
+        f"{name}.te - {other}.{draw(st.sampled_from(['ts', 'te']))} < {low}",
+        f"({name} before {other} BY AT MOST {low})",
+    ]
+    if not names.is_intervals:
+        forms += [
+            f"{name} while {other}",
+            f"{name} after {other} BY AT MOST {low}",
+            f"({name}.ts >= {other}.ts AND {other}.ts + {low} > {name}.ts)",
+        ]
+    return f"{draw(st.sampled_from(['NO', 'no']))} {draw(st.sampled_from(forms))}"
+
+
+@st.composite
 def definitions(draw: st.DrawFn, names: Names) -> str:
     entries = []
     for symbol in names.symbols:
         condition = draw(conditions())
         bound = draw(st.integers(0, 3))
         # Far enough apart that no pattern over four symbols is refused for its lengths.
-        low = f"2{draw(st.sampled_from(SHORT_UNITS)) if names.has_units else ''}"
-        high = f"30{draw(st.sampled_from(LONG_UNITS)) if names.has_units else ''}"
+        low, high = draw(short(names)), draw(long(names))
         suffix = ["", f" AT LEAST {low}", f" at most {high}", f" BETWEEN {low} AND {high}"][bound]
+        if names.has_gaps and bound % 2 and draw(st.booleans()):
+            condition = draw(st.sampled_from(["SILENCE", "silence"]))
+        elif names.has_gaps:
+            suffix += draw(
+                st.sampled_from(["", f" IGNORING GAPS UP TO {low}", " ignoring gaps up to 3 events"])
+            )
         entries.append(f"{written(symbol)} AS {condition}{suffix}")
     return "DEFINE " + ", ".join(entries)
 
 
 @st.composite
 def patterns(draw: st.DrawFn, names: Names) -> str:
-    """A pattern that is connected and cannot contradict itself: a tree over the symbols."""
-    usable = RELATIONS[:-2] if names.is_intervals else RELATIONS
+    """A pattern that is connected and cannot contradict itself: a tree over the symbols, and NO groups."""
+    usable = (*WORDS, *(RELATIONS[:-2] if names.is_intervals or names.has_gaps else RELATIONS))
     parts = []
-    for number in range(1, len(names.symbols)):
-        left = written(names.symbols[draw(st.integers(0, number - 1))])
-        right = written(names.symbols[number])
+    for number in range(1, len(names.positives)):
+        left = written(names.positives[draw(st.integers(0, number - 1))])
+        right = written(names.positives[number])
         relations = draw(st.lists(st.sampled_from(usable), min_size=1, max_size=4))
-        form = draw(st.integers(0, 3))
+        form = draw(st.integers(0, 5))
         if form == 0:
             parts.append(f"{left} {';'.join(relations)} {right}")
         elif form == 1:
@@ -141,12 +210,19 @@ def patterns(draw: st.DrawFn, names: Names) -> str:
         elif form == 2:
             sign = draw(st.sampled_from(["<", "<=", "=", ">=", ">"]))
             parts.append(f"{left}.{draw(st.sampled_from(['ts', 'te']))} {sign} {right}.ts")
-        else:
+        elif form == 3:
             parts.append(f"({left}.ts < {right}.ts < {left}.te)")
-    if not parts:
-        only = written(names.symbols[0])
-        return f"PATTERN {only}.ts < {only}.te"
-    return "PATTERN " + " AND ".join(parts)
+        else:
+            parts.append(draw(distances(names, left, right)))
+    for name in names.absent:
+        parts += [draw(groups(names, name)) for _ in range(draw(st.integers(1, 2)))]
+    if draw(st.integers(0, 3)) == 0:
+        lasting = written(draw(st.sampled_from(names.symbols)))
+        parts.append(f"{lasting}.te - {lasting}.ts > {draw(short(names))}")
+    if len(names.positives) == 1:
+        only = written(names.positives[0])
+        parts.append(f"{only}.ts < {only}.te")
+    return "PATTERN " + " AND ".join(draw(st.permutations(parts)))
 
 
 @st.composite
@@ -157,7 +233,7 @@ def returns(draw: st.DrawFn, names: Names) -> str:
     for output in draw(
         st.lists(st.sampled_from(["r", "`o ut`", "Pattern", "`AS`"]), min_size=1, unique=True)
     ):
-        symbol, attribute = written(draw(st.sampled_from(names.symbols))), draw(columns)
+        symbol, attribute = written(draw(st.sampled_from(names.positives))), draw(columns)
         forms = [
             f"avg({symbol}.{attribute})",
             f"count({symbol})",
@@ -176,13 +252,31 @@ def returns(draw: st.DrawFn, names: Names) -> str:
 
 
 @st.composite
+def havings(draw: st.DrawFn, names: Names) -> str:
+    symbol, attribute = written(draw(st.sampled_from(names.positives))), draw(columns)
+    other = written(draw(st.sampled_from(names.positives)))
+    return "HAVING " + draw(
+        st.sampled_from(
+            [
+                f"first({symbol}.{attribute}) = first({other}.{attribute})",
+                f"not ({symbol}.te > {other}.ts) OR count({other})=1",
+                f"{symbol}.duration is null",
+                "TRUE",
+            ]
+        )
+    )
+
+
+@st.composite
 def query_texts(draw: st.DrawFn) -> str:
     """The text of a valid query."""
     is_intervals = draw(st.booleans())
     by_column = is_intervals and draw(st.booleans())
-    choices = st.sampled_from(["A", "B", "C", "a b", "during", "speed", "\u00e9", "while"])
+    choices = st.sampled_from(["A", "B", "C", "a b", "during", "speed", "\u00e9", "while", "no"])
     symbols = draw(st.lists(choices, min_size=1, max_size=4, unique_by=str.lower))
-    names = Names(symbols, draw(st.booleans()), is_intervals)
+    absent = symbols[draw(st.integers(1, len(symbols))) :] if draw(st.booleans()) else []
+    has_gaps = not is_intervals and draw(st.booleans())
+    names = Names(symbols, draw(st.booleans()), is_intervals, has_gaps, absent)
     clauses = []
     if is_intervals:
         clauses += ["STARTING start", "ENDING `end`"]
@@ -205,6 +299,7 @@ def query_texts(draw: st.DrawFn) -> str:
         clauses.append(f"WITHIN {'30 days' if names.has_units else draw(durations(names, 100))}")
     clauses.append(draw(st.sampled_from(["", "EMIT EARLY", "emit final"])))
     clauses.append(draw(returns(names)))
+    clauses.append(draw(st.one_of(st.just(""), havings(names))))
     order = draw(st.randoms(use_true_random=False))
     shuffled(order, clauses)
     source = draw(st.sampled_from(["cars", "db.Cars", "cars AS c", "cars c", "`my-db`.`cars`"]))

@@ -16,7 +16,7 @@ from sqlglot.tokenizer_core import TokenType
 from language.test_grammar import ISEQ, LISTING_1, PIESTREAM
 from situ import errors
 from situ.language import query
-from situ.language.building.builder import call, col, events, intervals, sql, symbols
+from situ.language.building.builder import call, col, events, intervals, no, sql, symbols
 from situ.language.building.symbols import SymbolName
 from situ.language.building.values import Value
 
@@ -208,3 +208,71 @@ def test_mistakes(make: Any, kind: type[errors.QueryError]) -> None:
     with pytest.raises(kind) as caught:
         make()
     assert "{" not in str(caught.value)
+
+
+D = SymbolName("D")
+
+MINUTES = datetime.timedelta(minutes=5)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "text"),
+    [
+        (A.before(B).by(at_most="5 minutes"), "A before B BY AT MOST 5 minutes"),
+        (A.before(B).by(at_least=MINUTES), "A before B BY AT LEAST 5 minutes"),
+        ((A.before(B) | A.meets(B)).by(at_least=1, at_most=5), "A before;meets B BY BETWEEN 1 AND 5"),
+        (A.while_(B).by(at_least="5s"), "A while B BY AT LEAST 5s"),
+        (A.while_(B), "A while B"),
+        (A.intersects(B), "A intersects B"),
+        (A.inside(B) | A.before(B), "A inside;before B"),
+        (A.covers(B), "A covers B"),
+        (A.apart_from(B), "A apart from B"),
+        (A.te + "5 minutes" < B.te, "A.te + 5 minutes < B.te"),
+        (B.ts <= A.te + MINUTES, "B.ts <= A.te + 5 minutes"),
+        (B.ts - 5 >= A.te, "B.ts - 5 >= A.te"),
+        (B.ts + -5 >= A.te, "B.ts - 5 >= A.te"),
+        (B.ts - A.te <= 10, "B.ts - A.te <= 10"),
+        (B.ts - A.te == "10s", "B.ts - A.te = 10s"),
+        (B.ts - A.te - 3 > 10, "B.ts - A.te - 3 > 10"),
+        ((B.ts - A.te).between("1s", "5s"), "B.ts - A.te BETWEEN 1s AND 5s"),
+        (B.ts.between(A.te + 1, A.te + 5), "B.ts BETWEEN A.te + 1 AND A.te + 5"),
+        (A.before(B) & no(A.before(D), D.during(B)), "A before B AND NO (A before D AND D during B)"),
+        (no(D.during(A) | D.starts(A)) & A.meets(B), "NO D during;starts A AND A meets B"),
+        (no(D.before(A).by(at_most=5)) & A.meets(B), "NO D before A BY AT MOST 5 AND A meets B"),
+        (no(D.ts < A.te + 5, D.ts > A.te) & A.meets(B), "NO (D.ts < A.te + 5 AND D.ts > A.te) AND A meets B"),
+    ],
+)  # fmt: skip
+def test_distances_words_and_absences(constraint: Any, text: str) -> None:
+    begun = AB_DEFINED if "NO" not in text else AB_DEFINED.define(D, "w")
+    defined = "DEFINE A AS x, B AS y" + (", D AS w" if "NO" in text else "")
+    built = begun.pattern(constraint).query()
+    assert built == query(f"FROM t {defined} PATTERN {text}")
+    assert query(str(built)) == built
+
+
+def test_moments_are_values_too() -> None:
+    built = AB_DEFINED.pattern(A.before(B)).returns(gap=B.ts - A.te, later=A.te + "5 minutes", n=A.ts - 3)
+    texts = [item.expression.sql for item in built.query().returns]
+    assert texts[0] == "_item_0 - _item_1"
+    assert texts[1].startswith("_item_1 + INTERVAL")
+    assert texts[2] == "_item_2 - 3"
+    assert (A.ts < 5).sql == "A.ts < 5"
+    assert (A.ts.between(1, 2)).sql == "A.ts BETWEEN 1 AND 2"
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: (A.ts < B.ts).by(at_most=5), "belongs to relations between two symbols"),
+        (lambda: no(C.during(B)).by(at_most=5), "belongs to relations"),
+        (lambda: A.before(B).by(), "at_least, at_most or both"),
+        (lambda: no(), "what is absent"),
+        (lambda: A.te + "5 parsecs", "not a unit"),
+        (lambda: A.before(B).by(at_most=True), "a bool is not a duration"),
+        (lambda: AB_DEFINED.pattern(A.contains(B).by(at_most=5)).query(), "bound its length"),
+    ],
+)
+def test_wrong_distances(make: Any, said: str) -> None:
+    with pytest.raises(errors.QueryError) as caught:
+        make()
+    assert said in str(caught.value)

@@ -40,6 +40,23 @@ NAMES: dict[str, int] = {
     "follows": 1 << FOLLOWS,
 }
 
+SHARING = (
+    1 << OVERLAPS | 1 << FINISHED_BY | 1 << CONTAINS | 1 << STARTS | 1 << EQUALS
+    | 1 << STARTED_BY | 1 << DURING | 1 << FINISHES | 1 << OVERLAPPED_BY
+)  # fmt: skip
+INSIDE = 1 << DURING | 1 << STARTS | 1 << FINISHES | 1 << EQUALS
+COVERS = 1 << CONTAINS | 1 << STARTED_BY | 1 << FINISHED_BY | 1 << EQUALS
+APART = BEFORE | 1 << MEETS | 1 << MET_BY | AFTER
+
+# SEM 10: words for whole sets; the first of two words for one set is the one printed.
+WORDS: dict[str, int] = {
+    "while": SHARING,
+    "intersects": SHARING,
+    "inside": INSIDE,
+    "covers": COVERS,
+    "apart-from": APART,
+}
+
 _ALIASES = {"equal": "equals"}
 _SEPARATOR = re.compile(r"[-_\s]+")
 
@@ -61,7 +78,8 @@ def parse_name(text: str) -> int | None:
     True
     """
     name = _SEPARATOR.sub("-", text.strip()).lower()
-    return NAMES.get(_ALIASES.get(name, name))
+    name = _ALIASES.get(name, name)
+    return NAMES.get(name, WORDS.get(name))
 
 
 def names_of(bits: int) -> tuple[str, ...]:
@@ -76,6 +94,15 @@ def names_of(bits: int) -> tuple[str, ...]:
             names.append(name)
             printed |= name_bits
     return tuple(names)
+
+
+def words_of(bits: int) -> tuple[str, ...]:
+    """`names_of`, but for a set that has a word of its own only that word.
+
+    >>> words_of(SHARING), words_of(BEFORE | 1 << MEETS)
+    (('while',), ('before', 'meets'))
+    """
+    return next(((word,) for word, meant in WORDS.items() if meant == bits), None) or names_of(bits)
 
 
 def atoms_of(bits: int) -> tuple[int, ...]:

@@ -5,7 +5,6 @@ Every part ends in the same readers and checks as query text, so the result equa
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,39 +12,39 @@ from typing import Literal, NamedTuple
 
 from situ.errors import (
     DurationBoundsError,
-    DurationError,
     IntervalQueryError,
     QueryError,
     QuerySyntaxError,
     Span,
 )
-from situ.language.building.symbols import Constraint, SymbolName, symbols
+from situ.language.building.constraints import Constraint, no
+from situ.language.building.lengths import Length, length
+from situ.language.building.symbols import SymbolName, symbols
 from situ.language.building.values import Value, call, check_name, col, sql
-from situ.language.situations.ast import IntervalSource, Query, Symbol
+from situ.language.situations.ast import Gaps, IntervalSource, Query
 from situ.language.situations.checks import assemble
-from situ.language.situations.define import check_no_length, split_bounds
+from situ.language.situations.define import defined
 from situ.language.situations.draft import (
     Definition,
     Draft,
-    Mention,
     Pattern,
     Phrase,
     Place,
     ReturnText,
-    Written,
 )
+from situ.language.situations.gaps import checked_gaps
+from situ.language.situations.having import having_phrase
 from situ.language.situations.pattern import pattern as read_pattern
 from situ.language.text.clauses import Clause
-from situ.language.text.durations import duration_text, parse_duration
+from situ.language.text.durations import duration_text
 from situ.language.text.nodes import Duration, Expression
 from situ.language.text.rowchecks import check_durations
 from situ.language.text.sql import Scope, expression
 from situ.language.text.tokens import Kind, Source, Token
 from situ.language.text.words import quote
 
-__all__ = ["Builder", "call", "col", "events", "intervals", "sql", "symbols"]
+__all__ = ["Builder", "call", "col", "events", "intervals", "no", "sql", "symbols"]
 
-Length = str | int | datetime.timedelta
 Condition = str | Value
 
 
@@ -54,6 +53,7 @@ class _Definition(NamedTuple):
     condition: str
     at_least: Duration | None
     at_most: Duration | None
+    ignoring: Gaps | None
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,7 @@ class Builder:
     _within: Duration | None = None
     _emit: Literal["EARLY", "FINAL"] = "EARLY"
     _returns: tuple[tuple[str, str], ...] = field(default=())
+    _having: str | None = None
 
     def where(self, condition: Condition) -> Builder:
         """Only rows that satisfy the condition are events at all."""
@@ -90,19 +91,24 @@ class Builder:
         *,
         at_least: Length | None = None,
         at_most: Length | None = None,
+        ignoring_gaps: Length | None = None,
     ) -> Builder:
-        """A symbol stands for every maximal run of rows that satisfy the condition and last this long."""
+        """A symbol stands for every maximal run of rows that satisfy the condition and last this long.
+
+        `ignoring_gaps` is how long an interruption may be that does not end it, or "3 events". The condition
+        "SILENCE" stands for the time without any row.
+        """
         low, high = _length(at_least), _length(at_most)
         if low and high and low.has_unit == high.has_unit and low.value > high.value:
             raise DurationBoundsError(
                 f"the bounds are the wrong way round: {duration_text(low)} is longer than "
                 f"{duration_text(high)}"
             )
-        entry = _Definition(str(symbol), _text(condition), low, high)
+        entry = _Definition(str(symbol), _text(condition), low, high, _gaps(ignoring_gaps))
         return replace(self, _definitions=(*self._definitions, entry))
 
     def pattern(self, *constraints: str | Constraint) -> Builder:
-        """All of these must hold; each is `A.meets(B) | A.overlaps(B)` or the same as text."""
+        """All of these must hold; each is `A.meets(B) | A.overlaps(B)`, `no(C.during(B))`, or text."""
         return replace(self, _pattern=(*self._pattern, *(str(constraint) for constraint in constraints)))
 
     def within(self, window: Length) -> Builder:
@@ -119,6 +125,10 @@ class Builder:
         """Output columns by name: `returns(top=B.max("speed"), ratio="avg(A.x) / avg(B.x)")`."""
         listed = tuple((name, _text(item)) for name, item in items.items())
         return replace(self, _returns=(*self._returns, *listed))
+
+    def having(self, condition: Condition) -> Builder:
+        """Report only matches for which this is true: `having(A.first("x") == B.first("x"))`."""
+        return replace(self, _having=_text(condition))
 
     def query(self) -> Query:
         """Check everything and make the query, equal to the one its text would make."""
@@ -141,6 +151,7 @@ class Builder:
             within_place=None if self._within is None else _place(f"WITHIN {duration_text(self._within)}"),
             emit=self._emit,
             returns=[_return_text(name, text) for name, text in self._returns] or None,
+            having=None if self._having is None else _having(self._having),
         )
         if draft.intervals is not None and draft.intervals.symbol_by is not None and draft.definitions:
             raise IntervalQueryError("symbols come either from the column of symbol_by or from define()")
@@ -183,18 +194,7 @@ def _text(given: Condition) -> str:
 
 
 def _length(given: Length | None) -> Duration | None:
-    if given is None or isinstance(given, str):
-        return None if given is None else parse_duration(given)
-    if isinstance(given, datetime.timedelta):
-        return parse_duration(f"{given // datetime.timedelta(microseconds=1)} us")
-    if isinstance(given, bool) or not isinstance(given, int):
-        raise DurationError(
-            f"a {type(given).__name__} is not a duration",
-            hint='write "5 minutes", a timedelta, or for an integer time column a number of ticks',
-        )
-    if given >= 2**63:  # it may have more digits than Python prints
-        raise DurationError("this duration is longer than time can be counted")
-    return parse_duration(str(given))
+    return None if given is None else length(given)
 
 
 def _place(text: str) -> Place:
@@ -212,31 +212,45 @@ def _condition(text: str, scope: Scope, what: str) -> Expression:
 
 
 def _definition(entry: _Definition, scope: Scope) -> Definition:
-    source, bounds = Source.of(entry.condition), (entry.at_least, entry.at_most)
+    source = Source.of(entry.condition)
     tokens: Sequence[Token] = source.tokens[:-1]
     check_durations(source, tokens)
-    if bounds != (None, None):
-        check_no_length(source, tokens)
-    else:
-        tokens, bounds = split_bounds(source, tokens)  # SEM 7: BETWEEN behind what is true or false
-    what = f"the condition of {entry.name}"
-    condition = expression(source, tokens, scope, what=what, after=source.tokens[-1])
-    symbol = Symbol(entry.name, condition, *bounds)
+    given = (entry.at_least, entry.at_most)
+    symbol, condition = defined(source, entry.name, tokens, scope, after=source.tokens[-1], given=given)
+    if entry.ignoring is not None:
+        symbol = replace(symbol, ignoring=entry.ignoring)
     place = _place(f"{quote(entry.name)} AS {entry.condition}")
-    return Definition(symbol, place, _phrase(entry.condition))
+    return Definition(symbol, place, Phrase(source, condition))
+
+
+def _having(text: str) -> Phrase:
+    source = Source.of(text)
+    return having_phrase(source, Clause("HAVING", Token(Kind.WORD, "HAVING", 0, 0), source.tokens[:-1]))
+
+
+def _gaps(given: Length | None) -> Gaps | None:
+    """A length, or a number of events as text: "3 events"."""
+    if given is None:
+        return None
+    counted = _EVENTS.fullmatch(given.strip()) if isinstance(given, str) else None
+    length = int(counted[1]) if counted is not None else _length(given)
+    assert length is not None
+    return checked_gaps(length)
+
+
+_EVENTS = re.compile(r"([0-9]{1,9})\s*events?", re.IGNORECASE)
 
 
 def _read_pattern(texts: tuple[str, ...]) -> Pattern | None:
     if not texts:
         return None
-    written: list[Written] = []
-    mentions: list[Mention] = []
+    whole = Pattern(_place(" AND ".join(texts)))
     for text in texts:
         source = Source.of(text)
         part = read_pattern(source, Clause("PATTERN", Token(Kind.WORD, "PATTERN", 0, 0), source.tokens[:-1]))
-        written += part.written
-        mentions += part.mentions
-    return Pattern(_place(" AND ".join(texts)), written, mentions)
+        whole.add(part)
+        whole.groups += part.groups
+    return whole
 
 
 def _return_text(name: str, text: str) -> ReturnText:

@@ -2,68 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from situ.errors import QueryError
+from situ.language.building.constraints import Constraint, Endpoint
 from situ.language.building.values import Value, value
+from situ.language.situations.printer import symbol_text
 from situ.language.text.words import ITEM_ENDPOINTS, quote
-
-
-class Constraint:
-    """What PATTERN asks of two symbols; `|` adds an alternative."""
-
-    __slots__ = ("_alternatives", "text")
-
-    def __init__(self, text: str, *, alternatives: bool = False) -> None:
-        self.text = text
-        self._alternatives = alternatives
-
-    def __str__(self) -> str:
-        return self.text
-
-    def __repr__(self) -> str:
-        return f"<Constraint {self.text}>"
-
-    def __or__(self, other: Constraint) -> Constraint:
-        return Constraint(f"{self.text}; {other.text}", alternatives=True)
-
-    def __and__(self, other: Constraint) -> Constraint:
-        if self._alternatives or other._alternatives:
-            raise QueryError("alternatives cannot be joined with &", hint="pass them to pattern() one by one")
-        return Constraint(f"{self.text} AND {other.text}")
-
-    def __bool__(self) -> bool:
-        raise QueryError(
-            "a constraint has no truth value in Python",
-            hint="pass several to pattern(), separate alternatives with |, and write A.ts < B.ts < A.te as "
-            "(A.ts < B.ts) & (B.ts < A.te)",
-        )
-
-
-class Endpoint(Value):
-    """`A.ts` or `A.te`: compared with another one it is a constraint, otherwise a value for RETURN."""
-
-    __slots__ = ()
-
-    def __lt__(self, other: Any) -> Any:
-        return self._compared("<", other) if isinstance(other, Endpoint) else super().__lt__(other)
-
-    def __le__(self, other: Any) -> Any:
-        return self._compared("<=", other) if isinstance(other, Endpoint) else super().__le__(other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._compared(">", other) if isinstance(other, Endpoint) else super().__gt__(other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._compared(">=", other) if isinstance(other, Endpoint) else super().__ge__(other)
-
-    def __eq__(self, other: object) -> Any:
-        return self._compared("=", other) if isinstance(other, Endpoint) else super().__eq__(other)
-
-    __hash__ = None
-
-    def _compared(self, sign: str, other: Endpoint) -> Constraint:
-        return Constraint(f"{self.sql} {sign} {other.sql}")
 
 
 class SymbolName:
@@ -79,7 +21,7 @@ class SymbolName:
         return f"<symbol {self.name}>"
 
     def _relates(self, relation: str, other: SymbolName) -> Constraint:
-        return Constraint(f"{quote(self.name)} {relation} {quote(str(other))}")
+        return Constraint.between(symbol_text(self.name), relation, symbol_text(str(other)))
 
     def before(self, other: SymbolName) -> Constraint:
         """This ends before the other starts."""
@@ -141,15 +83,35 @@ class SymbolName:
         """After the other, with no event of either in between."""
         return self._relates("follows", other)
 
+    def while_(self, other: SymbolName) -> Constraint:
+        """They share some time."""
+        return self._relates("while", other)
+
+    def intersects(self, other: SymbolName) -> Constraint:
+        """They share some time: the same as `while_`."""
+        return self._relates("intersects", other)
+
+    def inside(self, other: SymbolName) -> Constraint:
+        """The other goes on all the time of this."""
+        return self._relates("inside", other)
+
+    def covers(self, other: SymbolName) -> Constraint:
+        """This goes on all the time of the other."""
+        return self._relates("covers", other)
+
+    def apart_from(self, other: SymbolName) -> Constraint:
+        """They share no time."""
+        return self._relates("apart from", other)
+
     @property
     def ts(self) -> Endpoint:
         """The start."""
-        return Endpoint(f"{quote(self.name)}.ts")
+        return Endpoint(f"{symbol_text(self.name)}.ts")
 
     @property
     def te(self) -> Endpoint:
         """The end."""
-        return Endpoint(f"{quote(self.name)}.te")
+        return Endpoint(f"{symbol_text(self.name)}.te")
 
     @property
     def duration(self) -> Value:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from situ.algebra.certainty import Admissible, admission
+from situ.algebra.endpoints import End
 from situ.language.text.nodes import Duration, Expression
 
 if TYPE_CHECKING:
@@ -18,13 +19,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Gaps:
+    """IGNORING GAPS UP TO a length of time, or a number of events (SEM 14): exactly one of the two."""
+
+    duration: Duration | None = None
+    events: int | None = None
+
+
+@dataclass(frozen=True)
 class Symbol:
-    """One DEFINE entry. `condition` is None where the symbol is given by SYMBOL BY (SEM 6)."""
+    """One DEFINE entry. `condition` is None where the symbol is given by SYMBOL BY (SEM 6), or a SILENCE.
+
+    `on` is the name of the symbol's source where a query has several (SEM 13.2).
+    """
 
     name: str
     condition: Expression | None = None
     at_least: Duration | None = None
     at_most: Duration | None = None
+    is_silence: bool = False
+    ignoring: Gaps | None = None
+    on: str | None = None
 
 
 @dataclass(frozen=True)
@@ -38,6 +53,39 @@ class Constraint:
     left: str
     right: str
     relations: int
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """`A.ts` or `A.te`."""
+
+    symbol: str
+    end: End
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`left - right <= bound`, or `< bound` where it is strict (SEM 9.1); `bound` may be negative.
+
+    Between endpoints of two symbols; of several on the same two endpoints only the tightest is kept.
+    """
+
+    left: Endpoint
+    right: Endpoint
+    bound: Duration
+    is_strict: bool = False
+
+
+@dataclass(frozen=True)
+class Absence:
+    """A NO group (SEM 11.1): no situation of `symbol` satisfies all of these.
+
+    Every constraint goes from `symbol` to a positive symbol; every difference has an endpoint of `symbol`.
+    """
+
+    symbol: str
+    constraints: tuple[Constraint, ...]
+    differences: tuple[Difference, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,8 +121,27 @@ class IntervalSource:
 
 
 @dataclass(frozen=True)
+class SourceTable:
+    """One of several sources (SEM 13.2): its FROM name, what conditions call it, and its own columns.
+
+    `order_by` and `partition_by` stand at the places of the query's own, under this source's names; a column
+    that only breaks ties in other sources is not among them.
+    """
+
+    name: str
+    alias: str
+    order_by: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    where: Expression | None = None
+
+
+@dataclass(frozen=True)
 class Query:
-    """A checked query. RETURN * and no RETURN at all are stored expanded: A_ts, A_te per symbol (SEM 5.1)."""
+    """A checked query. RETURN * and no RETURN at all are stored expanded: A_ts, A_te per symbol (SEM 5.1).
+
+    `having`, like the expressions of RETURN, is over columns `_item_<i>` (SEM 13.1). With several `sources`
+    the columns of `order_by` and `partition_by` are the first one's.
+    """
 
     source: str
     symbols: tuple[Symbol, ...]
@@ -87,6 +154,20 @@ class Query:
     emit: Literal["EARLY", "FINAL"] = "EARLY"
     items: tuple[Item, ...] = ()
     returns: tuple[ReturnItem, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    absences: tuple[Absence, ...] = ()
+    having: Expression | None = None
+    sources: tuple[SourceTable, ...] = ()
+
+    @cached_property
+    def absent_names(self) -> frozenset[str]:
+        """The symbols of NO groups (SEM 11.1)."""
+        return frozenset(absence.symbol for absence in self.absences)
+
+    @cached_property
+    def positives(self) -> tuple[Symbol, ...]:
+        """The symbols of which a match has a situation each."""
+        return tuple(symbol for symbol in self.symbols if symbol.name not in self.absent_names)
 
     @cached_property
     def symbol_names(self) -> tuple[str, ...]:

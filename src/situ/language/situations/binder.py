@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,16 +19,16 @@ from situ.errors import (
     TimeColumnError,
     UnknownColumnError,
 )
-from situ.language.situations.ast import Constraint, Item, Query, Symbol
+from situ.language.situations.ast import Item, Query, Symbol
 from situ.language.situations.define import check_no_length, refuse_length, split_bounds
-from situ.language.situations.draft import Place, Written
+from situ.language.situations.having import WHAT as HAVING
 from situ.language.situations.lengths import check_lengths
-from situ.language.situations.printer import constraint_text
+from situ.language.situations.printer import having_text, written_pattern
 from situ.language.text.durations import duration_text
 from situ.language.text.foreign import sort_hint
 from situ.language.text.nodes import Duration, Expression
 from situ.language.text.sql import Scope, expression
-from situ.language.text.tokens import Source, did_you_mean, span_of
+from situ.language.text.tokens import Source, did_you_mean
 from situ.language.text.types import (
     INTEGERS,
     Column,
@@ -96,7 +97,15 @@ class _Binder:
         attributes = {
             self.column(item.attribute, "RETURN"): None for item in query.items if item.attribute is not None
         }
+        item_types = tuple(self.item_type(item, time) for item in query.items)
+        if query.having is not None:
+            self.check_having(query.having, item_types)
         ticks = partial(self.ticks, time)
+        for differences in (query.differences, *(absence.differences for absence in query.absences)):
+            for difference in differences:
+                ticks(difference.bound)
+        for symbol in query.symbols:
+            ticks(None if symbol.ignoring is None else symbol.ignoring.duration)
         return BoundQuery(
             query=query,
             schema=self.schema,
@@ -107,7 +116,7 @@ class _Binder:
             within=ticks(query.within),
             at_least=tuple(ticks(symbol.at_least) for symbol in query.symbols),
             at_most=tuple(ticks(symbol.at_most) for symbol in query.symbols),
-            item_types=tuple(self.item_type(item, time) for item in query.items),
+            item_types=item_types,
         )
 
     # -- names
@@ -264,8 +273,7 @@ class _Binder:
         """The query, each BETWEEN behind a boolean read as the length it is (SEM 7)."""
         query = replace(self.query, symbols=tuple(map(self.defined, self.query.symbols)))
         if query.symbols != self.query.symbols:
-            written = [_written(constraint) for constraint in query.constraints]
-            check_lengths(query, written, None, [None] * len(query.symbols))
+            check_lengths(query, written_pattern(query), None, {})
         return query
 
     def defined(self, symbol: Symbol) -> Symbol:
@@ -279,7 +287,8 @@ class _Binder:
         else:
             tokens, bounds = split_bounds(source, source.tokens[:-1], self.column_kind)
             if bounds != (None, None):
-                symbol = Symbol(symbol.name, expression(source, tokens, Scope(), what=what), *bounds)
+                condition = expression(source, tokens, Scope(), what=what)
+                symbol = replace(symbol, condition=condition, at_least=bounds[0], at_most=bounds[1])
         assert symbol.condition is not None
         self.check_kind(symbol.condition, what)
         return symbol
@@ -290,6 +299,23 @@ class _Binder:
         source = Source.of(where.sql)
         refuse_length(source, source.tokens[:-1], self.column_kind)
         self.check_kind(where, what)
+
+    def check_having(self, having: Expression, item_types: Sequence[str]) -> None:
+        """HAVING keeps or rejects a match, so it is true or false."""
+
+        def item_kind(column: exp.Column) -> Kind:
+            kind = item_types[int(column.parts[0].name.removeprefix("_item_"))]
+            field = field_type(kind, [part.name for part in column.parts[1:]])
+            return Kind.UNKNOWN if field is None else type_kind(field)
+
+        kind = kind_of(having.tree, item_kind)
+        if kind not in (Kind.BOOLEAN, Kind.UNKNOWN, Kind.NULL):
+            raise self.error(
+                ConditionTypeError,
+                f"{HAVING} must be true or false, but {having_text(self.query)} is a {kind.value}",
+                "HAVING",
+                hint="compare it with a value, as in HAVING avg(A.speed) > 70",
+            )
 
     def check_names(self, condition: Expression, what: str) -> None:
         for name in condition.columns:
@@ -360,13 +386,6 @@ class _Binder:
             hint="count, first, last and collect_list take any type, min and max any that can be ordered; "
             "to add up numbers held as text convert the column first",
         )
-
-
-def _written(constraint: Constraint) -> Written:
-    source = Source.of(constraint_text(constraint))
-    return Written(
-        constraint.left, constraint.right, constraint.relations, Place(source, span_of(source.tokens[:-1]))
-    )
 
 
 def _comparison_hint(condition: Expression, kind: Kind) -> str:

@@ -17,12 +17,22 @@ from situ.errors import (
     QuerySyntaxError,
     UnusedSymbolError,
 )
-from situ.language.situations.ast import Constraint, Item, Query, ReturnItem, Symbol
+from situ.language.situations.absent import (
+    absence_of,
+    absent_symbols,
+    check_certain,
+    check_followed,
+    is_followed,
+)
+from situ.language.situations.ast import Absence, Constraint, Difference, Item, Query, ReturnItem, Symbol
 from situ.language.situations.define import MAX_SYMBOLS, too_many_symbols
 from situ.language.situations.draft import Draft, Pattern, Place, Written
+from situ.language.situations.having import HavingReader
 from situ.language.situations.lengths import check_lengths
 from situ.language.situations.returns import ItemReader, unknown_symbol
-from situ.language.text.nodes import Expression
+from situ.language.situations.silence import check_silent
+from situ.language.situations.tightest import tightest, with_lengths
+from situ.language.text.nodes import Duration, Expression
 from situ.language.text.sql import lambda_names, paths
 from situ.language.text.tokens import span_of
 from situ.language.text.words import ITEM_ENDPOINTS, quote
@@ -30,17 +40,28 @@ from situ.language.text.words import ITEM_ENDPOINTS, quote
 
 def assemble(draft: Draft) -> Query:
     """Check the parts of a query against each other and put them together."""
-    symbols = _symbols(draft)
+    symbols, pattern = _symbols(draft), draft.pattern
     names = [symbol.name for symbol in symbols]
+    absent: list[str] = []
     constraints: tuple[Constraint, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    absences: tuple[Absence, ...] = ()
     _check_conditions(draft, names)
+    if pattern is not None:
+        _check_mentions(draft, pattern, names)
     _check_durations(draft, symbols)
-    if draft.pattern is not None:
-        _check_mentions(draft, draft.pattern, names)
-        constraints = _constraints(draft.pattern, names)
-        _check_connected(draft.pattern, names, constraints)
-        _check_consistent(draft.pattern, names)
-    items, returns = _returns(draft, names)
+    check_silent(draft.definitions, is_intervals=draft.is_intervals)
+    if pattern is not None:
+        order = {name: number for number, name in enumerate(names)}
+        symbols = with_lengths(symbols, pattern.lengths)
+        absent = absent_symbols(pattern)
+        absences = tuple(map(absence_of, pattern.groups, absent, [order] * len(absent)))
+        constraints = _constraints(pattern, names)
+        differences = tightest(pattern.distances, order)
+        check_followed(symbols, pattern)
+        _check_connected(pattern, [name for name in names if name not in absent])
+        _check_consistent(pattern, names)
+    items, returns, having = _returns(draft, names, absent)
     query = Query(
         source=draft.source,
         symbols=symbols,
@@ -53,10 +74,15 @@ def assemble(draft: Draft) -> Query:
         emit=draft.emit,
         items=items,
         returns=returns,
+        differences=differences,
+        absences=absences,
+        having=having,
     )
-    written = draft.pattern.written if draft.pattern is not None else []
+    if pattern is not None:
+        for absence, group in zip(absences, pattern.groups, strict=True):
+            check_certain(absence, group.place)
     defined = {definition.symbol.name: definition.place for definition in draft.definitions}
-    check_lengths(query, written, draft.within_place, [defined.get(name) for name in names])
+    check_lengths(query, pattern, draft.within_place, defined)
     return query
 
 
@@ -123,10 +149,18 @@ def _check_conditions(draft: Draft, names: Sequence[str]) -> None:
 
 
 def _check_durations(draft: Draft, symbols: Sequence[Symbol]) -> None:
-    bounds = [(symbol, bound) for symbol in symbols for bound in (symbol.at_least, symbol.at_most) if bound]
-    kinds = {bound.has_unit for _, bound in bounds} | ({draft.within.has_unit} if draft.within else set())
-    if len(kinds) > 1:
-        raise (draft.within_place or draft.definitions[0].place).error(
+    bounds: list[tuple[Duration | None, Place | None]] = []
+    for symbol in symbols:
+        gap = None if symbol.ignoring is None else symbol.ignoring.duration
+        bounds += [(bound, None) for bound in (symbol.at_least, symbol.at_most, gap)]
+    if draft.pattern is not None:
+        for part in (draft.pattern, *draft.pattern.groups):
+            bounds += [(one.difference.bound, one.place) for one in part.distances]
+            bounds += [(bound, one.place) for one in part.lengths for bound in (one.at_least, one.at_most)]
+    bounds.append((draft.within, draft.within_place))
+    if len({bound.has_unit for bound, _ in bounds if bound is not None}) > 1:
+        last = next((place for bound, place in reversed(bounds) if bound is not None and place), None)
+        raise (last or draft.definitions[0].place).error(
             MixedDurationsError,
             "some durations of this query have a unit and others are plain numbers",
             hint="give all of them units for timestamps, or none of them for an integer time column",
@@ -149,17 +183,12 @@ def _check_mentions(draft: Draft, pattern: Pattern, names: Sequence[str]) -> Non
             )
     if draft.is_intervals:
         for written in pattern.written:
-            if _only_followed(written.relations):
+            if is_followed(written.relations):
                 raise written.place.error(
                     IntervalQueryError,
                     "followed-by and follows ask for the events between, and intervals have none",
                     hint="use before or after",
                 )
-
-
-def _only_followed(relations: int) -> bool:
-    """Whether a set names followed-by or follows without the whole before or after."""
-    return any(name in ("followed-by", "follows") for name in names_of(relations))
 
 
 def _constraints(pattern: Pattern, names: Sequence[str]) -> tuple[Constraint, ...]:
@@ -189,11 +218,12 @@ def _contradiction(left: str, right: str, written: Sequence[Written]) -> Excepti
     )
 
 
-def _check_connected(pattern: Pattern, names: Sequence[str], constraints: Sequence[Constraint]) -> None:
+def _check_connected(pattern: Pattern, names: Sequence[str]) -> None:
+    """`names` are those of the symbols of the match."""
     neighbours: dict[str, set[str]] = {name: set() for name in names}
-    for constraint in constraints:
-        neighbours[constraint.left].add(constraint.right)
-        neighbours[constraint.right].add(constraint.left)
+    for left, right, _ in pattern.related:
+        neighbours[left].add(right)
+        neighbours[right].add(left)
     reached, waiting = {names[0]}, [names[0]]
     while waiting:
         fresh = neighbours[waiting.pop()] - reached
@@ -231,17 +261,25 @@ def _check_consistent(pattern: Pattern, names: Sequence[str]) -> None:
     )
 
 
-def _returns(draft: Draft, names: Sequence[str]) -> tuple[tuple[Item, ...], tuple[ReturnItem, ...]]:
+def _returns(
+    draft: Draft, names: Sequence[str], absent: Sequence[str]
+) -> tuple[tuple[Item, ...], tuple[ReturnItem, ...], Expression | None]:
+    """The items that RETURN, and behind them those that only HAVING asks for; both over them."""
+    positive = [name for name in names if name not in absent]
+    reader = ItemReader(positive, is_intervals=draft.is_intervals, absent=absent)
     if draft.returns is None:
-        items, returns = default_returns(names)
+        items, returns = default_returns(positive)
+        reader.items = {item: number for number, item in enumerate(items)}
         places = [draft.place] * len(returns)
     else:
-        reader = ItemReader(names, is_intervals=draft.is_intervals)
         returns = tuple(reader.read(text) for text in draft.returns)
-        items = tuple(reader.items)
         places = [text.place for text in draft.returns]
     _check_output_names(draft, returns, places)
-    return items, returns
+    having = None
+    if draft.having is not None:
+        behind = HavingReader(positive, is_intervals=draft.is_intervals, items=reader.items, absent=absent)
+        having = behind.condition(draft.having, returns)
+    return tuple(reader.items), returns, having
 
 
 def default_returns(names: Sequence[str]) -> tuple[tuple[Item, ...], tuple[ReturnItem, ...]]:

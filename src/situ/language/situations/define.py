@@ -1,8 +1,9 @@
-"""DEFINE: `A AS condition [AT LEAST d | AT MOST d | BETWEEN d AND d]`."""
+"""DEFINE: `A AS condition [AT LEAST d | AT MOST d | BETWEEN d AND d] [IGNORING GAPS UP TO d]`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import sqlglot.expressions as exp
 
@@ -15,6 +16,8 @@ from situ.errors import (
 )
 from situ.language.situations.ast import Symbol
 from situ.language.situations.draft import Definition, Phrase, Place
+from situ.language.situations.gaps import split_gaps
+from situ.language.situations.silence import is_silence, kept_columns, silence_symbol
 from situ.language.text.clauses import Clause, split_commas
 from situ.language.text.dialect import NotAnExpression, TooDeep, parse
 from situ.language.text.durations import duration, duration_text, is_unit, leading_duration
@@ -71,14 +74,37 @@ def _definition(source: Source, tokens: Sequence[Token], keyword: Token, scope: 
             found or name,
             hint=_definition_hint(source, tokens),
         )
-    condition, bounds = split_bounds(source, tokens[2:])
-    _check_missing_comma(source, condition)
-    symbol = Symbol(
-        name.value,
-        expression(source, condition, scope, what=f"the condition of {name.value}", after=tokens[1]),
-        *bounds,
-    )
+    symbol, condition = defined(source, name.value, tokens[2:], scope, after=tokens[1])
     return Definition(symbol, Place(source, name.span), Phrase(source, condition))
+
+
+def defined(
+    source: Source,
+    name: str,
+    tokens: Sequence[Token],
+    scope: Scope,
+    *,
+    after: Token,
+    given: Bounds = (None, None),
+) -> tuple[Symbol, Sequence[Token]]:
+    """The symbol that these tokens define, and those of its condition; `given` is a length said elsewhere."""
+    tokens, ignoring = split_gaps(source, tokens)
+    written, bounds = tokens, given
+    if given == (None, None):
+        # Without units only a boolean has a length: a silence is something that holds or not.
+        lookup = _is_boolean if is_silence(written) else any_kind
+        tokens, bounds = split_bounds(source, tokens, lookup)
+    if is_silence(written):
+        symbol, tokens = silence_symbol(source, name, written, bounds), written
+    else:
+        _check_missing_comma(source, tokens)
+        if given != (None, None):
+            check_no_length(source, tokens)
+        condition = expression(
+            source, kept_columns(tokens), scope, what=f"the condition of {name}", after=after
+        )
+        symbol = Symbol(name, condition, *bounds)
+    return replace(symbol, ignoring=ignoring), tokens
 
 
 def _definition_hint(source: Source, tokens: Sequence[Token]) -> str:
@@ -155,11 +181,15 @@ def split_bounds(
     return tokens, (None, None)
 
 
+def _is_boolean(column: exp.Column) -> ValueKind:
+    return ValueKind.BOOLEAN
+
+
 def length_if_boolean(condition: Expression) -> tuple[str, Bounds] | None:
     """The condition and length that `c BETWEEN 2 AND 9` stands for should c be a boolean (SEM 7)."""
     source = Source.of(condition.sql)
     try:
-        tokens, bounds = split_bounds(source, source.tokens[:-1], lambda column: ValueKind.BOOLEAN)
+        tokens, bounds = split_bounds(source, source.tokens[:-1], _is_boolean)
     except QueryError:
         return None
     return None if bounds == (None, None) else (render(tokens), bounds)

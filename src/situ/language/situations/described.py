@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from situ.algebra.certainty import Admissible
-from situ.language.situations.ast import Query, Symbol
+from situ.algebra.certainty import STARTS_EARLIER, STARTS_TOGETHER, Admissible
+from situ.algebra.relations import AFTER, BEFORE, MEETS
+from situ.language.situations.ast import Absence, Constraint, Difference, Endpoint, Query, Symbol
+from situ.language.situations.gaps import gaps_text
+from situ.language.text.durations import duration_text
+from situ.language.text.nodes import Duration
 
 
 def source_text(query: Query) -> str:
@@ -23,10 +27,13 @@ def holding_text(query: Query) -> str:
 
 
 def condition_text(query: Query, symbol: Symbol) -> str:
-    """A symbol's condition; SYMBOL BY is a comparison."""
+    """A symbol's condition, and which gaps do not end it; SYMBOL BY is a comparison."""
     if symbol.condition is not None:
-        return symbol.condition.sql
-    assert query.intervals is not None  # only SYMBOL BY leaves a symbol without a condition
+        ignoring = "" if symbol.ignoring is None else f", {gaps_text(symbol.ignoring).lower()}"
+        return f"{symbol.condition.sql}{ignoring}"
+    if symbol.is_silence:
+        return "no event comes"
+    assert query.intervals is not None  # nothing else leaves a symbol without a condition
     return f"{query.intervals.symbol_by} = '{symbol.name}'"
 
 
@@ -39,3 +46,59 @@ def usable_text(query: Query, admissible: Admissible) -> str:
         Admissible.DELAYED: "once it has lasted long enough",
         Admissible.AT_END: "once it has ended",
     }[admissible]
+
+
+def has_ticks(query: Query) -> bool:
+    """Whether matches are reported between events (SEM 11.9)."""
+    return bool(query.absences) or any(symbol.is_silence for symbol in query.symbols)
+
+
+TICKS = (
+    "Time that passes without events counts here. A batch takes it up to the largest time of its input; "
+    "elsewhere a silent partition reports nothing until a watermark, op.advance or its own next event shows "
+    "that the instant has passed."
+)
+
+
+def difference_certain(query: Query, difference: Difference) -> str:
+    """When a difference that holds is certain (SEM 9.3)."""
+    left, right = difference.left, difference.right
+    if difference.bound.value < 0:
+        if right.end == "ts" or query.intervals is not None:
+            return f"at {_end(right)}"
+        later = f"{_end(left)} + {_ticks(difference.bound)}"
+        return f"at the first event from {later} on, once {right.symbol} has started"
+    if left.end == "ts":
+        return "at the later start"
+    return f"at {_end(left)}, once {right.symbol} has started"
+
+
+def absence_certain(query: Query, absence: Absence) -> str:
+    """From when on a group is certain where nothing fits it, for the common cases of SEM 11.4."""
+    found = [_set_certain(one) for one in absence.constraints if one.relations & AFTER != AFTER]
+    for one in absence.differences:
+        if one.left.symbol == absence.symbol:
+            later = f" + {_ticks(one.bound)}" if one.bound.value > 0 else ""
+            found.append(f"from {_end(one.right)}{later} on")
+    text = ", or earlier ".join(dict.fromkeys(found))
+    symbol = next(one for one in query.symbols if one.name == absence.symbol)
+    if symbol.at_least is not None or symbol.at_most is not None or query.intervals is not None:
+        text += f"; later while a {absence.symbol} that has begun may still fit"
+    return text
+
+
+def _set_certain(constraint: Constraint) -> str:
+    absent, other, relations = constraint.left, constraint.right, constraint.relations
+    if not relations & ~(BEFORE | 1 << MEETS):
+        return f"from {other}.ts on"
+    if not relations & ~(BEFORE | 1 << MEETS | STARTS_EARLIER | STARTS_TOGETHER):
+        return f"from {other}.ts on, or with a {absent} in progress then when the first of the two ends"
+    return f"from {other}.te on"
+
+
+def _end(endpoint: Endpoint) -> str:
+    return f"{endpoint.symbol}.{endpoint.end}"
+
+
+def _ticks(bound: Duration) -> str:
+    return duration_text(Duration(abs(bound.value), bound.has_unit))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from situ.errors import QueryError, Span
-from situ.language.situations.ast import IntervalSource, Symbol
+from situ.language.situations.ast import Difference, IntervalSource, Symbol
 from situ.language.text.nodes import Duration, Expression
 from situ.language.text.sql import Scope
 from situ.language.text.tokens import Source, Token
@@ -51,6 +51,22 @@ class Written(NamedTuple):
     place: Place
 
 
+class Distance(NamedTuple):
+    """One difference as it was written; BETWEEN and = are two at one place."""
+
+    difference: Difference
+    place: Place
+
+
+class Length(NamedTuple):
+    """What PATTERN says of how long one symbol lasts (SEM 9.1)."""
+
+    symbol: str
+    at_least: Duration | None
+    at_most: Duration | None
+    place: Place
+
+
 class Mention(NamedTuple):
     """A symbol in PATTERN."""
 
@@ -59,12 +75,36 @@ class Mention(NamedTuple):
 
 
 @dataclass
-class Pattern:
-    """PATTERN: its constraints, and every symbol it mentions in order."""
+class Conjunction:
+    """What must hold together, with every symbol that is mentioned, in order."""
 
     place: Place
     written: list[Written] = field(default_factory=list)
+    distances: list[Distance] = field(default_factory=list)
+    lengths: list[Length] = field(default_factory=list)
     mentions: list[Mention] = field(default_factory=list)
+
+    def add(self, other: Conjunction) -> None:
+        """Take in what another one says."""
+        self.written += other.written
+        self.distances += other.distances
+        self.lengths += other.lengths
+        self.mentions += other.mentions
+
+    @property
+    def related(self) -> list[tuple[str, str, Place]]:
+        """Which two symbols each constraint or difference is about."""
+        pairs = [(one.left, one.right, one.place) for one in self.written]
+        for one, place in self.distances:
+            pairs.append((one.left.symbol, one.right.symbol, place))
+        return pairs
+
+
+@dataclass
+class Pattern(Conjunction):
+    """PATTERN: what situations must be like, and the NO groups (SEM 11.1); `mentions` has theirs too."""
+
+    groups: list[Conjunction] = field(default_factory=list)
 
 
 class ReturnText(NamedTuple):
@@ -95,3 +135,4 @@ class Draft:
     within_place: Place | None = None
     emit: Literal["EARLY", "FINAL"] = "EARLY"
     returns: list[ReturnText] | None = None  # None: every endpoint, as RETURN * does
+    having: Phrase | None = None

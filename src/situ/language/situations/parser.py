@@ -10,26 +10,36 @@ from situ.language.situations.ast import IntervalSource, Query
 from situ.language.situations.checks import assemble
 from situ.language.situations.define import definitions, refuse_length
 from situ.language.situations.draft import Draft, Phrase, Place
+from situ.language.situations.having import having_phrase
 from situ.language.situations.pattern import pattern
 from situ.language.situations.returns import return_texts
 from situ.language.text.clauses import Clause, clause_hint, split_clauses, split_commas
 from situ.language.text.durations import duration
 from situ.language.text.foreign import check_text, sort_hint
 from situ.language.text.nodes import Expression
+from situ.language.text.parameters import Parameter, filled, naming
 from situ.language.text.sql import Scope, expression
 from situ.language.text.tokens import Source, Token, describe, span_of
 from situ.language.text.words import quote
 
 
-def query(text: str) -> Query:
+def query(text: str, /, **parameters: Parameter) -> Query:
     """Parse and check a query; every mistake is a `QueryError` that marks its place in the text.
+
+    `:name` in the text stands for the value of the keyword `name`: None, a bool, int, float, Decimal, str,
+    date, datetime or timedelta.
 
     >>> print(query("from cars define A as speed > 70 at least 5s"))
     FROM cars
     DEFINE A AS speed > 70 AT LEAST 5 seconds
+    >>> print(query("from cars define A as speed > :limit", limit=70))
+    FROM cars
+    DEFINE A AS speed > 70
     """
-    source = Source.of(check_text(text))
-    return assemble(read_clauses(source, split_clauses(source)))
+    written = Source.of(check_text(text))
+    source = filled(written, parameters)
+    with naming(written):
+        return assemble(read_clauses(source, split_clauses(source)))
 
 
 def read_clauses(source: Source, clauses: dict[str, Clause]) -> Draft:
@@ -53,6 +63,8 @@ def read_clauses(source: Source, clauses: dict[str, Clause]) -> Draft:
         draft.emit = _emit(source, clauses["EMIT"])
     if "RETURN" in clauses:
         draft.returns = return_texts(source, clauses["RETURN"])
+    if "HAVING" in clauses:
+        draft.having = having_phrase(source, clauses["HAVING"])
     return draft
 
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from situ.algebra.relations import names_of
-from situ.language.situations.ast import Constraint, Item, Query, Symbol
+from situ.algebra.relations import words_of
+from situ.language.situations.ast import Absence, Constraint, Difference, Item, Query, Symbol
 from situ.language.situations.checks import default_returns
+from situ.language.situations.cursor import FIRST_WORDS
+from situ.language.situations.draft import Pattern
+from situ.language.situations.gaps import gaps_text
+from situ.language.situations.pattern import pattern as read_pattern
+from situ.language.situations.silence import SILENCE
+from situ.language.text.clauses import Clause
 from situ.language.text.durations import duration_text
 from situ.language.text.nodes import Expression
 from situ.language.text.render import render
 from situ.language.text.sql import lambda_names, paths
-from situ.language.text.tokens import Kind, Token, tokenize
+from situ.language.text.tokens import Kind, Source, Token, tokenize
 from situ.language.text.words import ITEM_ENDPOINTS, quote
 
 
@@ -40,19 +47,26 @@ def query_text(query: Query) -> str:
         lines.append(f"WITHIN {duration_text(query.within)}")
     if query.emit != "EARLY":
         lines.append(f"EMIT {query.emit}")
-    if (query.items, query.returns) != default_returns(query.symbol_names):
+    default = default_returns([symbol.name for symbol in query.positives])
+    if query.returns != default[1] or not _begins_with_ends(query, default[0]):
         lines.append("RETURN " + ",\n       ".join(_returns(query)))
+    if query.having is not None:
+        lines.append(f"HAVING {having_text(query)}")
     return "\n".join(lines)
 
 
 def _definition(query: Query, symbol: Symbol) -> str:
-    assert symbol.condition is not None
-    text = f"{quote(symbol.name)} AS {_condition(query, symbol.condition)}"
+    condition = SILENCE if symbol.condition is None else _condition(query, symbol.condition)
+    text = f"{quote(symbol.name)} AS {condition}{_length(symbol)}"
+    return text if symbol.ignoring is None else f"{text} {gaps_text(symbol.ignoring)}"
+
+
+def _length(symbol: Symbol) -> str:
     if symbol.at_least is not None and symbol.at_most is not None:
-        return f"{text} BETWEEN {duration_text(symbol.at_least)} AND {duration_text(symbol.at_most)}"
+        return f" BETWEEN {duration_text(symbol.at_least)} AND {duration_text(symbol.at_most)}"
     if symbol.at_least is not None:
-        return f"{text} AT LEAST {duration_text(symbol.at_least)}"
-    return text if symbol.at_most is None else f"{text} AT MOST {duration_text(symbol.at_most)}"
+        return f" AT LEAST {duration_text(symbol.at_least)}"
+    return "" if symbol.at_most is None else f" AT MOST {duration_text(symbol.at_most)}"
 
 
 def _condition(query: Query, condition: Expression) -> str:
@@ -86,28 +100,98 @@ def _condition(query: Query, condition: Expression) -> str:
 
 def _pattern(query: Query) -> list[str]:
     texts = [constraint_text(constraint) for constraint in query.constraints]
-    by_column = query.intervals is not None and query.intervals.symbol_by is not None
-    mentioned = list(dict.fromkeys(name for one in query.constraints for name in (one.left, one.right)))
-    if by_column and mentioned != list(query.symbol_names):
-        # With SYMBOL BY the order of first mention is the order of the symbols.
-        texts = [f"{quote(name)}.ts < {quote(name)}.te" for name in query.symbol_names] + texts
+    texts += [difference_text(difference) for difference in query.differences]
+    texts += [absence_text(absence) for absence in query.absences]
+    if query.intervals is not None and query.intervals.symbol_by is not None:
+        # There is no DEFINE for lengths, and the order of first mention is the order of the symbols.
+        lengths = [
+            _length_in_pattern(symbol) for symbol in query.symbols if symbol.at_least or symbol.at_most
+        ]
+        texts = lengths + texts
+        if _mentioned(texts) != list(query.symbol_names):
+            ends = [symbol_text(name) for name in query.symbol_names]
+            texts = [f"{name}.ts < {name}.te" for name in ends] + texts
     return texts
+
+
+def _mentioned(texts: Sequence[str]) -> list[str]:
+    mentions = _read(" AND ".join(texts)).mentions if texts else []
+    return list(dict.fromkeys(mention.name for mention in mentions))
+
+
+def _read(text: str) -> Pattern:
+    source = Source.of(text)
+    return read_pattern(source, Clause("PATTERN", source.tokens[0], source.tokens[:-1]))
+
+
+def written_pattern(query: Query) -> Pattern | None:
+    """PATTERN in its canonical text, read again: for errors about a query whose own text is not there."""
+    texts = _pattern(query)
+    return _read(" AND ".join(texts)) if texts else None
+
+
+def _length_in_pattern(symbol: Symbol) -> str:
+    length = f"{symbol_text(symbol.name)}.te - {symbol_text(symbol.name)}.ts"
+    if symbol.at_least is not None and symbol.at_most is not None:
+        return f"{length} BETWEEN {duration_text(symbol.at_least)} AND {duration_text(symbol.at_most)}"
+    if symbol.at_least is not None:
+        return f"{length} >= {duration_text(symbol.at_least)}"
+    assert symbol.at_most is not None
+    return f"{length} <= {duration_text(symbol.at_most)}"
+
+
+def symbol_text(name: str) -> str:
+    """A symbol as PATTERN must have it: `no` and names of relations could be read as such."""
+    return f"`{name}`" if name.lower() in ("no", *FIRST_WORDS) else quote(name)
 
 
 def constraint_text(constraint: Constraint) -> str:
     """`A meets;overlaps B`."""
-    return f"{quote(constraint.left)} {';'.join(names_of(constraint.relations))} {quote(constraint.right)}"
+    names = ";".join(words_of(constraint.relations)).replace("apart-from", "apart from")
+    return f"{symbol_text(constraint.left)} {names} {symbol_text(constraint.right)}"
+
+
+def difference_text(difference: Difference, first: str | None = None) -> str:
+    """`B.ts <= A.te + 10 minutes`, `A.te + 5 minutes < B.te`; an endpoint of `first` stands on the left."""
+    left, right = (
+        f"{symbol_text(endpoint.symbol)}.{endpoint.end}" for endpoint in (difference.left, difference.right)
+    )
+    offset = f" + {duration_text(replace(difference.bound, value=abs(difference.bound.value)))}"
+    sign = "<" if difference.is_strict else "<="
+    if difference.bound.value < 0:
+        left += offset
+    else:
+        right += offset
+    if first == difference.right.symbol:
+        left, right, sign = right, left, sign.replace("<", ">")
+    return f"{left} {sign} {right}"
+
+
+def absence_text(absence: Absence) -> str:
+    """`NO C during B`, `NO (C overlaps A AND C.ts <= B.te + 1 hour)`, the absent symbol always first."""
+    texts = [constraint_text(constraint) for constraint in absence.constraints]
+    texts += [difference_text(difference, first=absence.symbol) for difference in absence.differences]
+    return f"NO {texts[0]}" if len(texts) == 1 else f"NO ({' AND '.join(texts)})"
+
+
+def _begins_with_ends(query: Query, ends: tuple[Item, ...]) -> bool:
+    """Whether the items are those of `RETURN *`, and none behind them but HAVING's."""
+    return query.items[: len(ends)] == ends and (query.having is not None or len(query.items) == len(ends))
 
 
 def _returns(query: Query) -> list[str]:
+    return [f"{_with_items(query, item.expression)} AS {quote(item.name)}" for item in query.returns]
+
+
+def having_text(query: Query) -> str:
+    """The condition of HAVING with its items written out."""
+    assert query.having is not None
+    return _with_items(query, query.having)
+
+
+def _with_items(query: Query, of: Expression) -> str:
+    tokens = tokenize(of.sql)[:-1]
     written = {f"_item_{number}": item_text(item) for number, item in enumerate(query.items)}
-    return [
-        f"{_with_items(tokenize(item.expression.sql)[:-1], written)} AS {quote(item.name)}"
-        for item in query.returns
-    ]
-
-
-def _with_items(tokens: Sequence[Token], written: dict[str, str]) -> str:
     # A number is no part of any rendering rule, so each item passes through `render` in that disguise.
     disguised = [
         token._replace(value=written[token.value]) if token.value in written else token for token in tokens

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from situ.errors import (
+    AbsenceError,
     ForbiddenExpressionError,
     QueryError,
     QuerySyntaxError,
@@ -17,6 +18,7 @@ from situ.language.situations.ast import Item, ReturnItem
 from situ.language.situations.draft import Place, ReturnText
 from situ.language.text.clauses import Clause, split_commas
 from situ.language.text.nesting import check_nesting
+from situ.language.text.nodes import Expression
 from situ.language.text.render import ends_operand, is_call
 from situ.language.text.rowchecks import check_calls, check_numbers, check_order
 from situ.language.text.sql import finish, lambda_names, paths
@@ -110,20 +112,29 @@ _MEANT_ENDPOINTS = {
 class ItemReader:
     """Turns RETURN texts into expressions over `_item_<i>` columns, collecting the items."""
 
-    def __init__(self, symbols: Sequence[str], *, is_intervals: bool) -> None:
-        self.symbols = tuple(symbols)
+    def __init__(self, symbols: Sequence[str], *, is_intervals: bool, absent: Sequence[str] = ()) -> None:
+        self.symbols, self.absent = tuple(symbols), frozenset(absent)
         self.is_intervals = is_intervals
         self.items: dict[Item, int] = {}
 
     def read(self, text: ReturnText) -> ReturnItem:
         source, tokens = text.source, text.tokens
-        what = f"the RETURN item {text.name}"
-        check_nesting(source, tokens)
-        check_numbers(source, tokens)
-        replaced = self._replace(source, tokens)
+        replaced = self.replaced(source, tokens)
+        return ReturnItem(text.name, self.checked(source, tokens, replaced, f"the RETURN item {text.name}"))
+
+    def checked(
+        self, source: Source, tokens: Sequence[Token], replaced: Sequence[Token], what: str
+    ) -> Expression:
+        """An expression over columns `_item_<i>`; `tokens` are those as written."""
         check_calls(source, replaced, what)
         check_order(source, replaced, what)
-        return ReturnItem(text.name, finish(source, tokens, replaced, what))
+        return finish(source, tokens, replaced, what)
+
+    def replaced(self, source: Source, tokens: Sequence[Token]) -> list[Token]:
+        """The tokens with a column in place of each item."""
+        check_nesting(source, tokens)
+        check_numbers(source, tokens)
+        return self._replace(source, tokens)
 
     def _replace(self, source: Source, tokens: Sequence[Token]) -> list[Token]:
         starts = dict(paths(tokens))
@@ -141,9 +152,8 @@ class ItemReader:
                 result.append(self._column(item, tokens[position : last + 1]))
                 _check_alone(source, tokens, last + 1)
             elif self._is_reference(tokens, position, last, variables):
-                item, used = self._reference(source, tokens, position, last)
-                result.append(self._column(item, tokens[position : used + 1]))
-                result.extend(tokens[used + 1 : last + 1])
+                instead, used = self._referred(source, tokens, position, last)
+                result.extend((*instead, *tokens[used + 1 : last + 1]))
             else:
                 result.extend(tokens[position : last + 1])
             position = last + 1
@@ -260,6 +270,7 @@ class ItemReader:
     def _bad_argument(self, source: Source, name: str, inside: Sequence[Token]) -> QueryError:
         span = span_of(inside)
         if len(inside) == 1 and inside[0].is_name:
+            self._check_absent(source, inside[0])
             written = inside[0].value
             if written in self.symbols:
                 hint = f"say which column, as in {_call(name, f'{quote(written)}.speed')}"
@@ -295,6 +306,13 @@ class ItemReader:
             return False
         return last > position or not _is_syntax(tokens, position)
 
+    def _referred(
+        self, source: Source, tokens: Sequence[Token], first: int, last: int
+    ) -> tuple[Sequence[Token], int]:
+        """What stands for a dotted name, and the last of its tokens that this is for."""
+        item, used = self._reference(source, tokens, first, last)
+        return (self._column(item, tokens[first : used + 1]),), used
+
     def _reference(self, source: Source, tokens: Sequence[Token], first: int, last: int) -> tuple[Item, int]:
         symbol = tokens[first]
         if last == first:
@@ -317,6 +335,7 @@ class ItemReader:
         )
 
     def _bare(self, source: Source, token: Token) -> QueryError:
+        self._check_absent(source, token)
         if token.value in self.symbols:
             symbol = quote(token.value)
             hint = f"say what of it: count({symbol}), {symbol}.ts, {symbol}.duration, avg({symbol}.speed)"
@@ -330,8 +349,18 @@ class ItemReader:
         )
 
     def _check_symbol(self, source: Source, token: Token) -> None:
+        self._check_absent(source, token)
         if token.value not in self.symbols:
             raise unknown_symbol(Place(source, token.span), token.value, self.symbols)
+
+    def _check_absent(self, source: Source, token: Token) -> None:
+        if token.value in self.absent:
+            raise source.error(
+                AbsenceError,
+                f"a match has no {token.value}: PATTERN says NO of it",
+                token,
+                hint="take values of the symbols that are there: " + ", ".join(map(quote, self.symbols)),
+            )
 
 
 def _call(name: str, path: str) -> str:

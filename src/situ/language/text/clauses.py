@@ -13,7 +13,7 @@ from situ.language.text.tokens import Kind, Source, Token, describe, did_you_mea
 from situ.language.text.words import CLAUSE_WORDS, CLAUSES_WITH_BY
 
 CLAUSES = ("FROM", "WHERE", "ORDER BY", "PARTITION BY", "SYMBOL BY", "STARTING", "ENDING", "ID BY", "DEFINE",
-           "PATTERN", "WITHIN", "EMIT", "RETURN")  # fmt: skip
+           "PATTERN", "WITHIN", "EMIT", "RETURN", "HAVING")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,17 @@ def _starts(source: Source, depths: Sequence[int], end: int) -> Iterator[tuple[i
                 # An operand never follows an operand, so there the word is a keyword, and not a column.
                 yield position, position, word
                 opened = position + 1
-            elif word == "FROM" and not before.is_word("DISTINCT"):
+            elif word == "FROM" and not _is_second_word(tokens, position):
                 raise source.error(QuerySyntaxError, "FROM is there twice", token)
         position += 1
+
+
+def _is_second_word(tokens: Sequence[Token], position: int) -> bool:
+    """Whether the FROM there belongs to the word before it: DISTINCT FROM, apart from, apart-from."""
+    before = tokens[position - 1]
+    if before.is_sign("-"):
+        return tokens[position - 2].is_word("APART")
+    return before.is_word("DISTINCT", "APART")
 
 
 def _begins_operand(token: Token) -> bool:

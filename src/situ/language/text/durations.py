@@ -10,7 +10,7 @@ from situ.errors import DurationError, QueryError, QuerySyntaxError, Span, Unkno
 from situ.language.text.nodes import Duration
 from situ.language.text.tokens import Kind, Source, Token, describe, did_you_mean, span_of, tokenize
 
-_MAX_TICKS = 2**63 - 1
+MAX_TICKS = 2**63 - 1
 
 # Microseconds of each unit; the first name is the one printed.
 _UNITS: tuple[tuple[int, tuple[str, ...]], ...] = (
@@ -140,7 +140,7 @@ def _number(token: Token) -> Fraction:
         return Fraction(0)
     power = _bounded(exponent) - len(decimals) + len(digits) - len(significant)
     if len(significant) + power > _MOST_DIGITS:
-        return Fraction(_MAX_TICKS + 1)
+        return Fraction(MAX_TICKS + 1)
     if power < -_MOST_DIGITS:
         return Fraction(1, 10**_MOST_DIGITS)
     return int(significant) * Fraction(10) ** power
@@ -188,7 +188,7 @@ def _unit(source: Source, token: Token) -> int:
 
 
 def _made(source: Source, ticks: Fraction, span: Span, *, has_unit: bool) -> Duration:
-    if ticks > _MAX_TICKS:
+    if ticks > MAX_TICKS:
         raise source.error(DurationError, "this duration is longer than time can be counted", span)
     if ticks.denominator != 1:
         smallest = "microseconds" if has_unit else "ticks"

@@ -15,7 +15,6 @@ _CLAUSES = {
     "aggregates over a situation are written in RETURN, as in avg(A.speed) AS speed",
     "LIMIT": "a query gives every match: take the first rows of the table that situ.match gives",
     "OFFSET": "a query gives every match: take some rows of the table that situ.match gives",
-    "HAVING": "filter the table that situ.match gives, or narrow the condition in DEFINE",
     "SELECT": "list the output columns in RETURN, at the end",
     "UNION": "run each query on its own and join the results",
     "MATCH_RECOGNIZE": "say what to look for, DEFINE A AS speed > 70, B AS accel < -9, "
@@ -93,21 +92,16 @@ def pattern_hint(left: Token, found: Token, after: Token) -> str | None:
     return None
 
 
-_SHARING = "overlaps;finished-by;contains;starts;equals;started-by;during;finishes;overlapped-by"
 # Words for relations that have other names here, and how to write what they say.
 OTHER_RELATIONS = {
     "then": "before, or followed-by when neither may happen again in between",
     "precedes": "before",
     "follow": "follows, or after when they may happen again in between",
-    "while": f"{_SHARING} for two situations that share some time",
-    "intersects": f"{_SHARING} for two situations that share some time",
-    "inside": "during;starts;finishes;equals",
-    "in": "during;starts;finishes;equals",
-    "within": "during;starts;finishes;equals; WITHIN is the window of the whole match",
-    "includes": "contains",
-    "covers": "contains;started-by;finished-by;equals",
+    "in": "inside",
+    "within": "inside; WITHIN is the window of the whole match",
+    "includes": "covers, or contains where neither end may coincide",
     "ends": "finishes",
-    "by": "WITHIN and how long the whole match may take; the time between two situations cannot be bounded",
+    "by": "BY behind the second symbol, as in A before B BY AT MOST 5 minutes",
 }
 
 

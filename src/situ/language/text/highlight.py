@@ -23,6 +23,9 @@ _PAIRS = {(word, "BY") for word in CLAUSES_WITH_BY} | {
     ("EMIT", "EARLY"),
     ("EMIT", "FINAL"),
     ("FROM", "INTERVALS"),
+    ("AS", "SILENCE"),
+    ("IGNORING", "GAPS"),
+    ("UP", "TO"),
 }
 _NOTHING = Token(Kind.SIGN, "", 0, 0)
 

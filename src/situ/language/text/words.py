@@ -15,7 +15,7 @@ def _words(listed: str) -> frozenset[str]:
 
 
 # A word that opens a clause when it stands where no operand can (see clauses.py).
-CLAUSE_WORDS = frozenset({"WHERE", "DEFINE", "PATTERN", "WITHIN", "EMIT", "RETURN", "STARTING", "ENDING"})
+CLAUSE_WORDS = _words("WHERE DEFINE PATTERN WITHIN EMIT RETURN HAVING STARTING ENDING")
 CLAUSES_WITH_BY = frozenset({"ORDER", "PARTITION", "SYMBOL", "ID"})
 
 # Operators of Spark SQL that are words: an operand must follow.
@@ -82,7 +82,8 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HARMLESS = _words("COMMENT DATE FORMAT INDEX LIST NUMBER OBJECT RANGE ROW SESSION TEXT TIME TIMESTAMP")
 _SPARK_WORDS = frozenset(word.upper() for word in SparkExpressions.Tokenizer.KEYWORDS)
 _SPARK_WORDS |= SparkExpressions.Parser.NO_PAREN_FUNCTION_PARSERS.keys()
-_RESERVED = CLAUSE_WORDS | KEYWORDS | QUANTIFIERS | BARE_NONDETERMINISTIC | {"AT", "BY", "INTERVALS"}
+_OWN_WORDS = frozenset({"AT", "BY", "INTERVALS", "SILENCE", "IGNORING"})
+_RESERVED = CLAUSE_WORDS | KEYWORDS | QUANTIFIERS | BARE_NONDETERMINISTIC | _OWN_WORDS
 
 
 def quote(name: str) -> str:
