@@ -7,7 +7,7 @@ right (`situ.options`). What stands here says the same beforehand: a test holds 
 import inspect
 from collections.abc import Callable
 from dataclasses import fields
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, TypeVar
 
 from situ.options import Options
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Duration: TypeAlias = str | int | timedelta
+Instant: TypeAlias = int | float | date  # a datetime is a date
 
 
 class SparkDataFrame(Protocol):
@@ -47,15 +48,21 @@ class CommonOptions(TypedDict, total=False):
     points: Literal["error", "widen"]
 
 
-class TableOptions(CommonOptions, total=False):
-    """Tables in process."""
+class ProcessOptions(CommonOptions, total=False):
+    """Whatever runs in process."""
 
     threads: int | Literal["auto"]
     ansi: bool
     time_zone: str
 
 
-class OperatorOptions(TableOptions, total=False):
+class TableOptions(ProcessOptions, total=False):
+    """Tables in process."""
+
+    until: Instant | None
+
+
+class OperatorOptions(ProcessOptions, total=False):
     """`Query.operator`."""
 
     watermark: Duration | None
@@ -67,6 +74,7 @@ class BatchOptions(CommonOptions, total=False):
     """Batch DataFrames and Parquet files."""
 
     strategy: Literal["auto", "shuffle", "map-side", "direct"]
+    until: Instant | None
 
 
 class DataFrameOptions(BatchOptions, total=False):

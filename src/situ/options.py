@@ -39,6 +39,7 @@ class Options:
     forget_after: Any = None
     match_id: bool = False
     points: str = "error"
+    until: Any = None  # the clock of a batch, where results fall between events (SEM 11.9)
     ansi: bool = True
     time_zone: str = "UTC"
 

@@ -36,6 +36,7 @@ def bound(within: str = "", kind: pa.DataType | None = None) -> BoundQuery:
         ),
         ({"late_rows": True}, "option late_rows does not apply"),
         ({"strategy": "shuffle"}, "option strategy does not apply"),
+        ({"until": 5}, "until does nothing here: no result of this query falls between events"),
         ({"ties": "first"}, "ties='first' is not one of 'warn', 'last', 'error'"),
         ({"join": "hash"}, "join='hash' is not one of 'auto', 'range', 'pair'"),
         ({"on_bad_rows": None}, "on_bad_rows=None is not one of 'error', 'drop'"),

@@ -173,8 +173,12 @@ def test_a_partition_column_named_query_is_refused() -> None:
 
 
 def test_what_is_no_query_is_refused() -> None:
-    with pytest.raises(QueryError, match="must be a query, not a str"):
-        situ.match(TABLE, {"a": HIGH})
+    with pytest.raises(QueryError, match="must be a query, not a list"):
+        situ.match(TABLE, {"a": [HIGH]})
+
+
+def test_text_is_taken_for_the_query_it_makes() -> None:
+    assert situ.match(TABLE, {"a": HIGH}) == situ.match(TABLE, {"a": situ.query(HIGH)})
 
 
 def test_options_must_suit_every_query() -> None:

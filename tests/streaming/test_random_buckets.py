@@ -84,7 +84,7 @@ def follow(
     for batch in batches:
         followed.push(table_of(batch, example.schema), [instant(row) for row in batch], delay)
     shown = f"{example}\nbatches {[len(batch) for batch in batches]} {options=} {delay=}"
-    agree(followed.rows(), answer(became.applied, question), shown)
+    agree(followed.rows(), answer(became.applied, question, became.clock), shown)
     assert stream.n_late == len(became.late), shown
     assert sorted(map(repr, stream.late)) == sorted(
         map(repr, table_of(became.late, example.schema).to_pylist())

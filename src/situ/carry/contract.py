@@ -18,6 +18,7 @@ import pyarrow as pa
 from situ.language.text.nodes import Expression
 from situ.language.text.types import Schema
 from situ.options import Options
+from situ.rows.kernels.numbers import NEVER
 from situ.rows.needs import Needs
 from situ.rows.prepared import Flags, Positions, Prepared
 from situ.rows.tied import Tied, Ties
@@ -42,12 +43,14 @@ class Field(NamedTuple):
 class Nested(NamedTuple):
     """A struct of columns that users see, made of the emitted columns that begin with `prefix`.
 
-    It is null where the emitted column `switch` does not hold the struct's name.
+    It is null where the emitted column `switch` does not hold the struct's name. Of the rows where it does
+    only those are results for which `having` is true.
     """
 
     prefix: str
     switch: str
     returned: tuple[Returned, ...]
+    having: Expression | None = None
 
 
 class Returned(NamedTuple):
@@ -154,19 +157,31 @@ class Operator(Protocol):
     def step(self, kept: Any, rows: Prepared, complete: int | None, *, at_end: bool = False) -> Stepped:
         """Apply rows, whose codes are slots of `kept`, in any order.
 
-        Every row lies before `complete` where that is given, and none of its instant will come any more;
-        where it is None, rows at or before their slot's horizon are late and left out. With `at_end` nothing
-        comes after these rows.
+        Every row lies before `complete` where that is given, and instants before it are over for every slot,
+        also for those without rows: with `needs.ticks` all results are reported that have such an instant.
+        Where it is None, rows at or before their slot's horizon are late and left out, and the clock of a
+        slot is its horizon after the rows. With `at_end` nothing comes after these rows; `complete` is then
+        given to operators with `needs.ticks` only, and is one more than the clock of the whole input.
         """
 
     def prune(self, kept: Any) -> Any:
         """Without what the question rules out for every result to come."""
 
     def purge(self, kept: Any, complete: int) -> tuple[Any, Flags]:
-        """What is left once instants before `complete` are over, and which slots can be forgotten."""
+        """What is left once instants before `complete` are over, and which slots can be forgotten.
+
+        Results with an instant before `complete` have been reported by a step before it is asked.
+        """
 
     def next_purge(self, kept: Any) -> Positions:
         """For each slot the instant that must be complete before something of it can go."""
+
+    def next_due(self, kept: Any) -> Positions:
+        """For each slot the smallest `complete` at which a step without rows may report something.
+
+        NEVER for none; asked only where `needs.ticks`, and of a slot that is due nothing is forgotten. After
+        a step with `complete` it is greater than that for every slot.
+        """
 
 
 class Condensed(Protocol):
@@ -217,7 +232,9 @@ class Condenses(Protocol):
     def read_condensed(self, reader: Reader) -> Any:
         """What a Condensed has written."""
 
-    def step_condensed(self, kept: Any, condensed: Any, *, at_end: bool) -> Stepped:
+    def step_condensed(
+        self, kept: Any, condensed: Any, *, at_end: bool, complete: int | None = None
+    ) -> Stepped:
         """`step` of condensed rows, a slot for each of `kept`."""
 
 
@@ -237,8 +254,11 @@ class Slices(Condenses, Protocol):
     def is_sliced(self) -> bool:
         """Whether this question has a window."""
 
-    def slices(self, condensed: Any, wanted: int, least: int) -> Iterator[Slice]:
-        """At most so many slices of the rows of one slot, each of so many rows at least."""
+    def slices(self, condensed: Any, wanted: int, least: int, complete: int | None = None) -> Iterator[Slice]:
+        """At most so many slices of the rows of one slot, each of so many rows at least.
+
+        With `needs.ticks` each reports its own stretch of time, the last one all that lies before `complete`.
+        """
 
     def read_slice(self, reader: Reader) -> Any:
         """What a Slice has written."""
@@ -275,11 +295,14 @@ class Tells(Protocol):
     def no_tally(self) -> Any:
         """Of no rows."""
 
-    def tally(self, rows: Prepared, tied: Tied) -> Any:
-        """Count rows, every partition of which is whole; `tied` takes note of those left out."""
+    def tally(self, rows: Prepared, tied: Tied, complete: int | None = None) -> Any:
+        """Count rows, every partition of which is whole; `tied` takes note of those left out.
 
-    def told(self, tally: Any, ties: Ties | None) -> Any:
-        """What users are told."""
+        `complete` is as in a `step` with `at_end`.
+        """
+
+    def told(self, tally: Any, ties: Ties | None, reported: int | None = None) -> Any:
+        """What users are told; `reported` is how many results there are, where HAVING rejects some."""
 
 
 @runtime_checkable
@@ -334,6 +357,10 @@ class Asked(Protocol):
     def returned(self) -> Sequence[Returned]:
         """The columns that users see behind the keys, over what an operator emits that does not evaluate."""
 
+    @property
+    def having(self) -> Expression | None:
+        """What must be true of a row that is emitted to be a result, where the operator does not evaluate."""
+
     def operator(self, schema: pa.Schema, setting: Setting) -> Operator:
         """The operator for columns of these Arrow types, of which `schema` has those in `needs` at least."""
 
@@ -373,6 +400,14 @@ class TableEmitted:
     def table(self, keys: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
         """Keys and columns."""
         return pa.Table.from_arrays([*keys, *self.columns], schema=schema)
+
+
+def purged(operator: Operator, kept: Any, complete: int) -> tuple[Any, Flags]:
+    """`operator.purge`, by which no slot is forgotten that will report something as time passes."""
+    left, gone = operator.purge(kept, complete)
+    if operator.needs.ticks:
+        gone = gone & (operator.next_due(left) == NEVER)
+    return left, gone
 
 
 def emitted_schema(operator: Operator, key_names: Sequence[str] | None = None) -> pa.Schema:

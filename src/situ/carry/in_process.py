@@ -24,14 +24,17 @@ from situ.carry.push import reader_of, setting_of
 from situ.carry.trace import traced
 from situ.errors import OptionError
 from situ.options import Options, read_options
+from situ.rows.clock import complete_at_end, until_of
 from situ.rows.plain import refuse_types
-from situ.rows.schema import spark_schema
+from situ.rows.prepared import Prepared
+from situ.rows.read import TableReader
+from situ.rows.schema import latest_of, spark_schema
 from situ.rows.tables import from_arrow, hints_for, is_lazy, rowless, to_arrow, when_collected
 from situ.rows.tied import Place, Tied, calling_place, ties_in_table
 
 OPTIONS = frozenset(
     {"time", "ties", "on_bad_rows", "join", "threads", "forget_after", "match_id", "ansi", "time_zone"}
-    | {"points", "time_unit"}
+    | {"points", "time_unit", "until"}
 )
 _ELSEWHERE = "watermark, late_rows and max_ahead are for streams: see q.operator() and streaming DataFrames"
 
@@ -45,6 +48,7 @@ def run(events: Any, question: Question, passed: dict[str, Any]) -> Any:
     if is_lazy(events):
         nothing, asked = _bound(rowless(events), question, options)
         operator = asked.operator(nothing.schema, setting_of(options))
+        until_of(options, asked.needs, nothing.schema)
         if not isinstance(operator, Splits):
             answer = partial(_answer, question=question, options=options, lazy=calling_place())
             return when_collected(events, asked.needs.all_names, answer, emitted_schema(operator))
@@ -64,7 +68,8 @@ def _answer(
     read_table = reader_of(asked.needs, table.schema, options)
     rows = read_table(table)
     kept = operator.nothing(rows.n_slots)
-    stepped = traced(operator, "in process")(kept, rows, None, at_end=True)
+    complete = _complete(read_table, table, rows, options)
+    stepped = traced(operator, "in process")(kept, rows, complete, at_end=True)
     if stepped.tied is not None and stepped.tied.n_rows and options.ties != "last":
         found = ties_in_table(asked.needs, stepped.tied, read_table.events(table), rows.time, rows.codes)
         if lazy is not None:  # columns that the query does not need have not been read
@@ -81,17 +86,32 @@ def _answer(
 def why(events: Any, question: Question, passed: dict[str, Any]) -> Any:
     """Where results are lost in a table: what the operator tells of its counts."""
     options = checked(question, passed)
-    table, asked = _bound(events, question, options)
-    asked = counting(asked)
+    table, whole = _bound(events, question, options)
+    asked = counting(whole)
     operator = asked.operator(table.schema, setting_of(options))
     assert isinstance(operator, Tells)
     read_table = reader_of(asked.needs, table.schema, options)
     rows, tied = read_table(table), Tied()
-    tally = operator.tally(rows, tied)
+    tally = operator.tally(rows, tied, _complete(read_table, table, rows, options))
     ties = None
     if tied.n_rows:
         ties = ties_in_table(asked.needs, tied, read_table.events(table), rows.time, rows.codes)
-    return operator.told(tally, ties)
+    reported = None
+    if whole.having is not None:
+        found = _answer(events, question, replace(options, ties="last"))
+        assert isinstance(found, pa.Table)
+        reported = found.num_rows
+    return operator.told(tally, ties, reported)
+
+
+def _complete(read_table: TableReader, table: pa.Table, rows: Prepared, options: Options) -> int | None:
+    """One more than the clock of the table, for an operator that needs one (SEM 11.9)."""
+    needs = read_table.needs
+    until = until_of(options, needs, table.schema)
+    if not needs.ticks:
+        return None
+    latest = read_table.latest(table, latest_of(rows.time))
+    return complete_at_end(until, latest, needs)
 
 
 def counting(asked: Asked) -> Asked:

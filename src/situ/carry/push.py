@@ -9,13 +9,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from situ.carry.contract import Kept, Question, Setting, emitted_schema, tables_of
+from situ.carry.contract import Kept, Question, Setting, emitted_schema, purged, tables_of
 from situ.carry.describe import drawn
 from situ.carry.store import SLOT_0, Store
 from situ.carry.trace import Trace
 from situ.errors import DataError, OptionError
 from situ.options import Options, read_options, ticks
 from situ.rows.ahead import Ahead, max_ahead_ticks
+from situ.rows.clock import tick_of
 from situ.rows.kernels.numbers import LONG_AGO, OPEN, UNBOUNDED, minus
 from situ.rows.kernels.order import extent
 from situ.rows.keys import shown
@@ -25,7 +26,7 @@ from situ.rows.plain import event_schema, plain_schema, plain_table, refuse_type
 from situ.rows.prepared import Flags, Positions, Prepared, concat
 from situ.rows.read import TableReader
 from situ.rows.saved import check_rows, read_rows, write_rows
-from situ.rows.schema import refuse_reserved, spark_schema, to_ticks
+from situ.rows.schema import refuse_reserved, spark_schema
 from situ.rows.tied import Instant, Tied, Ties
 from situ.saved.checks import require
 from situ.saved.codec import Reader, Writer
@@ -35,6 +36,8 @@ OPTIONS = frozenset(
     {"time", "ties", "on_bad_rows", "join", "threads", "watermark", "late_rows", "forget_after", "match_id"}
     | {"ansi", "time_zone", "points", "max_ahead", "time_unit"}
 )
+
+_ELSEWHERE = "until is for whole inputs, an operator has advance(t); strategy is for batch DataFrames"
 
 _PRUNE_FROM = 64  # things kept in a step's partitions; doubles with what pruning leaves
 _LAYOUT = b"push 1"  # of saved state beside what the operator writes
@@ -56,7 +59,7 @@ class PushOperator:
                 hint="give the schema of the tables to come, such as table.schema",
             )
         self.question = question
-        self.options: Options = read_options(options, OPTIONS, "an operator")
+        self.options: Options = read_options(options, OPTIONS, "an operator", _ELSEWHERE)
         question.check_options(options)
         self._event_schema, schema = event_schema(schema), plain_schema(schema)
         asked = question.bind(spark_schema(schema), self.options)
@@ -70,8 +73,9 @@ class PushOperator:
         self._empty = pa.Table.from_batches([], self._schema)  # empty_table would import pandas
         key_types = [schema.field(column.name).type for column in self.needs.partition]
         self._store = Store(self.operator, key_types)
+        self._has_ticks = self.needs.ticks  # results come between events: largest times are kept track of
         # one partition whose rows never wait: nothing has to be looked up
-        self._is_simple = not self.needs.partition and self.delay is None
+        self._is_simple = not self.needs.partition and self.delay is None and not self._has_ticks
         self._waiting: list[Prepared] = []
         self._latest = int(LONG_AGO)  # the largest instant seen in earlier batches
         self._complete = int(LONG_AGO)  # instants before this one are complete: W of SEM 8.1
@@ -108,11 +112,12 @@ class PushOperator:
         if rows.keys:
             rows = rows._replace(codes=self._store.slots_of(rows.keys)[rows.codes], keys=[])
         seen = self._latest
-        if self.delay is not None:
+        if self.delay is not None or self._has_ticks:
             earliest, latest = extent(rows.time)
             if earliest == LONG_AGO or latest == OPEN:
                 refuse_reserved(rows.time)  # one that waited would make every row after it late
-            self._complete = max(self._complete, int(minus(self._latest, self.delay)))
+            if self.delay is not None:
+                self._complete = max(self._complete, int(minus(self._latest, self.delay)))
             self._latest = max(self._latest, self._read_table.latest(table, latest))
         if self._complete != LONG_AGO:
             is_late = rows.time < self._complete
@@ -131,22 +136,27 @@ class PushOperator:
         """Say that instants before `t` are complete, for every partition.
 
         What waits for them is processed, state is purged, and later rows with an earlier instant are late.
+        Results that come between events are reported up to there, also those of partitions without rows.
         """
         self._complete = max(self._complete, self._tick(t))
-        results = [self._release(), self._release_held(self._complete)]
+        results = [self._release(), self._release_held(self._complete), self._step_due()]
         self._sweep()
         return _joined(results)
 
     def flush(self) -> pa.Table:
         """Process all that waits, as if the input ended here (open situations stay open).
 
-        With a watermark a later row at or before the largest instant processed is late (SEM 8.1).
+        With a watermark a later row at or before the largest instant processed is late (SEM 8.1). Where
+        results come between events, time has passed up to the largest seen, in all partitions (SEM 11.9).
         """
-        results = [self._release_held(int(OPEN))]
+        if self._has_ticks and self._latest != _LONG_AGO:
+            self._complete = max(self._complete, self._latest + 1)
+        results = [self._release_held(self._complete if self._has_ticks else int(OPEN))]
         if self._waiting:
             waiting, self._waiting = concat(self._waiting), []
             self._complete = max(self._complete, int(waiting.time.max()) + 1)
             results.append(self._apply(waiting, self._complete))
+        results.append(self._step_due())
         return _joined(results)
 
     def state(self) -> bytes:
@@ -270,15 +280,11 @@ class PushOperator:
             raise DataError(f"the event does not fit the operator's schema: {error}") from error
 
     def _tick(self, t: Any) -> int:
-        name = self.needs.time.name
-        kind = self.input_schema.field(name).type
-        is_cut_off = isinstance(t, float) and not pa.types.is_floating(kind)  # Arrow would do it
-        if t is None or is_cut_off:
+        kind = self.input_schema.field(self.needs.time.name).type
+        tick = tick_of(t, kind, self.needs)
+        if tick is None:
             raise DataError(f"cannot advance to {t!r}: the time column is {kind}")
-        try:
-            return int(to_ticks(pa.array([t], kind), name, unit=self.needs.time.unit)[0])
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
-            raise DataError(f"cannot advance to {t!r}: the time column is {kind}") from error
+        return tick
 
     def _note_late(
         self, rows: Prepared, is_late: Flags, table: pa.Table | pa.RecordBatch, seen: int | None
@@ -313,27 +319,40 @@ class PushOperator:
         return table.filter(pa.array(~is_ahead))
 
     def _release(self) -> pa.Table:
-        """Process the waiting rows that are complete."""
-        if not self._waiting:
+        """Process the waiting rows that are complete, and what comes between events up to there."""
+        if not self._waiting and not self._has_ticks:
             return self._empty
-        waiting = concat(self._waiting)
-        ready = waiting.time < self._complete
-        self._waiting = [] if ready.all() else [waiting.select(~ready)]
-        due = waiting.select(ready)
-        results = self._apply(due, self._complete) if due.n_rows else self._empty
+        results = self._empty
+        if self._waiting:
+            waiting = concat(self._waiting)
+            ready = waiting.time < self._complete
+            self._waiting = [] if ready.all() else [waiting.select(~ready)]
+            due = waiting.select(ready)
+            results = self._apply(due, self._complete) if due.n_rows else results
+        if self._has_ticks:
+            results = _joined([results, self._step_due()])
         # state is purged partition by partition as rows come; silent ones need a look now and then
         window = UNBOUNDED if self.needs.window is None else self.needs.window
-        if self._complete - self._swept > window // 2:
+        if self._complete - self._swept > max(0, window // 2):
             self._sweep()
         return results
+
+    def _step_due(self) -> pa.Table:
+        """Step the partitions that report something though no row of theirs came (SEM 11.9)."""
+        slots = self._store.due_slots(self._complete) if self._has_ticks else None
+        if slots is None or not len(slots):
+            return self._empty
+        return self._step(slots, self._no_rows(), self._complete)
+
+    def _no_rows(self) -> Prepared:
+        ties = [self.input_schema.field(column.name).type for column in self.needs.ties]
+        return Prepared.nothing(self.needs.mask_type, self.needs.carried(self.input_schema), ties)
 
     def _release_held(self, complete: int) -> pa.Table:
         """Process rows before `complete` that the operator holds back for want of a watermark (SEM 6.4)."""
         if self.delay is not None or not self._store.n_held:
             return self._empty
-        carried = self.needs.carried(self.input_schema)
-        nothing = Prepared.nothing(self.needs.mask_type, carried)
-        return self._step(self._store.known_slots(), nothing, complete)
+        return self._step(self._store.known_slots(), self._no_rows(), complete)
 
     def _apply(
         self, rows: Prepared, complete: int | None, table: pa.Table | pa.RecordBatch | None = None
@@ -389,7 +408,7 @@ class PushOperator:
         self._swept = self._store.since = self._complete
         slots = self._store.known_slots()
         if len(slots):
-            kept, gone = self.operator.purge(self._store.read(slots), self._complete)
+            kept, gone = purged(self.operator, self._store.read(slots), self._complete)
             self._store.write(slots, kept)
             self._forget(slots[gone])
 

@@ -1,7 +1,8 @@
 """What a small operator kind need not write itself: state of one number per partition and name, and defaults.
 
 A kind derives from `SimpleKind` and says what it needs, what it emits and how it steps. Nothing it keeps ever
-goes with time: a kind whose state has to be bounded overrides `purge` and `next_purge`.
+goes with time: a kind whose state has to be bounded overrides `purge` and `next_purge`, and one whose results
+come between events (`Needs.ticks`) overrides `next_due`.
 """
 
 from __future__ import annotations
@@ -132,6 +133,11 @@ class SimpleKind:
         """What it emits, as it is."""
         return [Returned(name, name) for name in self.emits()]
 
+    @property
+    def having(self) -> None:
+        """All of it."""
+        return
+
     def check_options(self, passed: Mapping[str, Any]) -> None:
         """Any."""
 
@@ -174,4 +180,8 @@ class SimpleKind:
 
     def next_purge(self, kept: Any) -> Positions:
         """Never."""
+        return np.full(kept.n_slots, NEVER)
+
+    def next_due(self, kept: Any) -> Positions:
+        """Results come with rows."""
         return np.full(kept.n_slots, NEVER)

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from situ.carry.contract import Kept, Operator
-from situ.rows.kernels.numbers import LONG_AGO
+from situ.rows.kernels.numbers import LONG_AGO, NEVER
 from situ.rows.keys import Codes, hashable
 from situ.rows.prepared import Positions
 from situ.saved.checks import are_slots, require, require_ascending
@@ -36,6 +36,9 @@ class Store:
         self._segments: dict[int, Kept] = {}
         self._n_live: dict[int, int] = {}
         self._next_segment = 0
+        self._has_ticks = operator.needs.ticks
+        self._due = np.empty(0, np.int64)  # of each slot, what must be complete for it to report something
+        self._earliest_due = int(NEVER)  # no slot is due before
         if not key_types:
             self._slot_of[()] = 0
             self._grow(1)
@@ -67,6 +70,7 @@ class Store:
     def _grow(self, by: int) -> None:
         self._segment_of = np.concatenate([self._segment_of, np.full(by, -1, np.int64)])
         self._position = np.concatenate([self._position, np.zeros(by, np.int64)])
+        self._due = np.concatenate([self._due, np.full(by, NEVER)])
 
     def keys(self, slots: Positions) -> list[pa.Array]:
         """The partition values of these slots, one array for each partition column."""
@@ -110,6 +114,9 @@ class Store:
 
     def write(self, slots: Positions, known: Kept) -> None:
         """Replace what is known of these slots."""
+        if self._has_ticks:
+            self._due[slots] = due = self._operator.next_due(known)
+            self._earliest_due = min(self._earliest_due, int(due.min(initial=NEVER)))
         if len(slots) == 1:
             segment = self._segment_of.item(slots.item(0))
             if self._n_live.get(segment) == 1 and self._segments[segment].n_slots == 1:
@@ -139,6 +146,14 @@ class Store:
         """All slots of which something is known."""
         return np.flatnonzero(self._segment_of >= 0)
 
+    def due_slots(self, complete: int) -> Positions:
+        """The slots that report something once instants before `complete` are over."""
+        if complete < self._earliest_due or self._earliest_due == NEVER:
+            return np.empty(0, np.int64)
+        is_due = (self._due <= complete) & (self._due != NEVER)
+        self._earliest_due = int(self._due.min(initial=NEVER, where=~is_due))
+        return np.flatnonzero(is_due)
+
     def compact(self) -> None:
         """Everything known in one segment."""
         slots = self.known_slots()
@@ -163,6 +178,7 @@ class Store:
         self._n_live.clear()
         self._segment_of = np.full(len(kept), -1, np.int64)
         self._position = np.zeros(len(kept), np.int64)
+        self._due, self._earliest_due = np.full(len(kept), NEVER), int(NEVER)
         if known is not None:
             self.write(number[known_slots], known)
         return number

@@ -47,7 +47,9 @@ class Trace:
             operator, kept, rows.n_rows, touched, lambda: operator.step(kept, rows, complete, at_end=at_end)
         )
 
-    def step_condensed(self, operator: Any, kept: Any, condensed: Condensed, *, at_end: bool) -> Stepped:
+    def step_condensed(
+        self, operator: Any, kept: Any, condensed: Condensed, *, at_end: bool, complete: int | None = None
+    ) -> Stepped:
         """A step of condensed rows, and its line."""
         n_rows = condensed.n_rows
         return self._told(
@@ -55,7 +57,7 @@ class Trace:
             kept,
             int(n_rows.sum()),
             int((n_rows > 0).sum()),
-            lambda: operator.step_condensed(kept, condensed, at_end=at_end),
+            lambda: operator.step_condensed(kept, condensed, at_end=at_end, complete=complete),
         )
 
     def step_slice(self, operator: Any, one: Slice) -> Sequence[Emitted]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from situ.carry.contract import Question
 from situ.errors import QueryError
+from situ.language import query as parse
 from situ.language.situations.ast import Query
 from situ.operators.situations.question import Deriving, Matching
 
@@ -31,10 +32,12 @@ def _question(query: Any, of: Any) -> Question:
 
 
 def checked(query: Any) -> Query:
-    """A single query, or an error that says how to make one."""
+    """A single query, given or as text, or an error that says how to make one."""
+    if isinstance(query, str):
+        return parse(query)
     if not isinstance(query, Query):
         raise QueryError(
             f"the argument `query` must be a query, not a {type(query).__name__}",
-            hint="make one from text with situ.query(text)",
+            hint="give its text, or what situ.query(text) makes of it",
         )
     return query

@@ -35,6 +35,10 @@ class AtTime:
         """The column that the instant is taken from before the time."""
         return None
 
+    def told_by(self, time: Column) -> tuple[Column, ...]:
+        """The columns of which the first that is not null tells a row's instant, but for widened points."""
+        return (time,)
+
     @property
     def carried_names(self) -> tuple[str, ...]:
         """Names of what rows carry because of it."""
@@ -78,6 +82,10 @@ class Lasting(AtTime):
     def end(self) -> Column | None:
         """Where there is one, a row's instant is its end (SEM 6.3)."""
         return self.until
+
+    def told_by(self, time: Column) -> tuple[Column, ...]:
+        """The end, while there is none the start."""
+        return (self.until, time)
 
     @property
     def carried_names(self) -> tuple[str, ...]:

@@ -44,6 +44,7 @@ class Needs:
     instant: AtTime | Lasting = field(default_factory=AtTime)
     only_where_true: bool = False  # are attributes read only of rows at which some condition holds
     window: int | None = None  # ticks after which nothing of a row matters, None for ever
+    ticks: bool = False  # may results fall between events, so that a clock must be told (SEM 11.9)
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from situ.carry.batch.clock import with_complete
 from situ.carry.batch.merge import Registry
 from situ.carry.batch.pieces import shuffled, unpack_condensed, values
 from situ.carry.batch.runner import CondensedBlock, Runner, batches_of
@@ -19,6 +20,7 @@ from situ.carry.batch.task import Task
 from situ.carry.contract import Condensed, Condenses, Slices, at, tables_of
 from situ.carry.trace import Trace
 from situ.errors import DataError
+from situ.rows.clock import check_until
 from situ.rows.keys import shown
 from situ.rows.prepared import Positions
 from situ.rows.schema import from_ticks
@@ -41,11 +43,12 @@ class Stretches(NamedTuple):
 
 def merge_condensed(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """All partitions of the task, in blocks that fit the limit."""
+    complete, batches = with_complete(task, batches)
     registry = Registry()
     several, stretches, order = in_time_order(task, values(batches), registry)
     if not several:
         return
-    runner = Runner(task)
+    runner = Runner(task, complete)
     most = max(1, task.limit // _BYTES_PER_ROW)
     for chosen, goes_on in blocks_of(stretches, order, most):
         codes = stretches.code[chosen]
@@ -58,11 +61,14 @@ def merge_condensed(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[p
 def cut(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """All condensed pieces in time order, cut into slices: one task, light because few rows are left."""
     assert isinstance(task.operator, Slices)
+    complete, batches = with_complete(task, batches)
     several, stretches, order = in_time_order(task, values(batches), Registry())
     if not several:
         return
+    if complete is not None:
+        check_until(complete - 1, int(stretches.last.max()), task.needs)
     whole = joined(several, stretches, order).joined(np.zeros(1, np.int64))
-    for number, one in enumerate(task.operator.slices(whole, task.n_slices, task.least_rows)):
+    for number, one in enumerate(task.operator.slices(whole, task.n_slices, task.least_rows, complete)):
         writer = Writer(_SLICE)
         one.write(writer)
         yield shuffled(task.slice_labels[number], writer.bytes())

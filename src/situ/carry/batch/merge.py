@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from situ.carry.batch.clock import with_complete
 from situ.carry.batch.pieces import Piece, unpack_rows, values
 from situ.carry.batch.runner import RowsBlock, Runner
 from situ.carry.batch.spill import Block, SortedFiles
@@ -49,7 +50,8 @@ def merge_rows(task: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Rec
     A partition that fills more than a block is stepped through block by block, and what the operator keeps
     of it bounds memory, as in a stream.
     """
-    registry, runner = Registry(), Runner(task)
+    complete, batches = with_complete(task, batches)
+    registry, runner = Registry(), Runner(task, complete)
     for block in _blocks(task, registry, _unpacked(task, registry, batches)):
         rows = block.rows.present(registry.keys, len(registry))
         yield from runner.feed(RowsBlock(rows, rows.n_slots), rows.keys, goes_on=block.goes_on)

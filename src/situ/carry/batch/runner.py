@@ -12,8 +12,10 @@ from situ.carry.batch.task import Task
 from situ.carry.contract import Condensed, Condenses, Kept, Operator, Stepped, at, tables_of
 from situ.carry.trace import Trace, traced
 from situ.errors import SituError
+from situ.rows.clock import check_until
 from situ.rows.keys import shown
 from situ.rows.prepared import Prepared
+from situ.rows.schema import latest_of
 
 _ROWS_PER_BATCH = 50_000
 
@@ -28,7 +30,11 @@ class Steppable(Protocol):
     def slots(self, first: int, last: int) -> Steppable:
         """Some neighbouring slots."""
 
-    def step(self, operator: Operator, kept: Any, *, at_end: bool) -> Stepped:
+    @property
+    def latest(self) -> int:
+        """The largest instant, LONG_AGO for none."""
+
+    def step(self, operator: Operator, kept: Any, complete: int | None, *, at_end: bool) -> Stepped:
         """Step them."""
 
 
@@ -47,9 +53,14 @@ class RowsBlock(NamedTuple):
         keys = [column.slice(first, last - first) for column in rows.keys]
         return RowsBlock(rows._replace(codes=rows.codes - first, keys=keys), last - first)
 
-    def step(self, operator: Operator, kept: Any, *, at_end: bool) -> Stepped:
+    @property
+    def latest(self) -> int:
+        """The largest instant."""
+        return latest_of(self.rows.time)
+
+    def step(self, operator: Operator, kept: Any, complete: int | None, *, at_end: bool) -> Stepped:
         """Step them."""
-        return traced(operator, "Spark batch")(kept, self.rows, None, at_end=at_end)
+        return traced(operator, "Spark batch")(kept, self.rows, complete, at_end=at_end)
 
 
 class CondensedBlock(NamedTuple):
@@ -64,26 +75,37 @@ class CondensedBlock(NamedTuple):
             return self
         return CondensedBlock(self.condensed.select(np.arange(first, last)), last - first)
 
-    def step(self, operator: Operator, kept: Any, *, at_end: bool) -> Stepped:
+    @property
+    def latest(self) -> int:
+        """The largest instant."""
+        return latest_of(self.condensed.last)
+
+    def step(self, operator: Operator, kept: Any, complete: int | None, *, at_end: bool) -> Stepped:
         """Step them."""
         assert isinstance(operator, Condenses)
         trace = Trace.if_asked_for("Spark batch")
         if trace is None:
-            return operator.step_condensed(kept, self.condensed, at_end=at_end)
-        return trace.step_condensed(operator, kept, self.condensed, at_end=at_end)
+            return operator.step_condensed(kept, self.condensed, at_end=at_end, complete=complete)
+        return trace.step_condensed(operator, kept, self.condensed, at_end=at_end, complete=complete)
 
 
 class Runner:
-    """Feeds blocks to the operator; the last partition of a block may go on as the first of the next."""
+    """Feeds blocks to the operator; the last partition of a block may go on as the first of the next.
 
-    def __init__(self, task: Task) -> None:
+    `complete` is what a partition is stepped to at its end (SEM 11.9).
+    """
+
+    def __init__(self, task: Task, complete: int | None = None) -> None:
         self.task = task
+        self._complete = complete
         self._going_on: Kept | None = None
 
     def feed(
         self, block: Steppable, keys: Sequence[pa.Array], *, goes_on: bool = False
     ) -> Iterator[pa.RecordBatch]:
         """The results the rows complete; `keys` are each slot's values."""
+        if self._complete is not None:
+            check_until(self._complete - 1, block.latest, self.task.needs)
         n_whole = block.n_slots - goes_on
         if n_whole:
             kept = self._kept_of(n_whole)
@@ -106,7 +128,7 @@ class Runner:
         self, block: Steppable, kept: Kept, keys: Sequence[pa.Array], *, at_end: bool
     ) -> Iterator[pa.RecordBatch]:
         try:
-            stepped = block.step(self.task.operator, kept, at_end=at_end)
+            stepped = self._step(block, kept, at_end=at_end)
             tables = tables_of(stepped.emitted, keys, self.task.output)
         except SituError as error:
             raise self._blamed(error, block, kept, keys, at_end) from None
@@ -115,6 +137,9 @@ class Runner:
         if not at_end:
             self._going_on = stepped.kept
         yield from batches_of(tables)
+
+    def _step(self, block: Steppable, kept: Kept, *, at_end: bool) -> Stepped:
+        return block.step(self.task.operator, kept, self._complete if at_end else None, at_end=at_end)
 
     def _blamed(
         self, error: SituError, block: Steppable, kept: Kept, keys: Sequence[pa.Array], at_end: bool
@@ -126,7 +151,7 @@ class Runner:
             one = np.array([slot])
             try:
                 alone = block.slots(slot, slot + 1)
-                stepped = alone.step(self.task.operator, kept.select(one), at_end=at_end)
+                stepped = self._step(alone, kept.select(one), at_end=at_end)
                 tables_of(stepped.emitted, at(keys, one), self.task.output)
             except SituError as found:
                 return located(found, keys, slot)

@@ -26,6 +26,7 @@ class Task:
     n_slices: int = 1  # into which an unpartitioned input is cut at the most
     least_rows: int = 1  # of such a slice
     has_splits: bool = False  # does a last column tell splits apart
+    clock: int | None = None  # how far time has come at the end of the input, where that is known before
 
     @property
     def needs(self) -> Needs:

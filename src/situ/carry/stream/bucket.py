@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from situ.carry.contract import Kept, Span, tables_of
+from situ.carry.contract import Kept, Span, purged, tables_of
 from situ.carry.describe import MOST_PARTITIONS, drawn
 from situ.carry.stream.cells import affected, cells_of, wanted_cells
 from situ.carry.stream.keyed import Keyed, merged, read_keyed, read_keys, write_keyed
@@ -89,6 +89,7 @@ class Bucket:
         self._n_cells, self._n_keys = 1, 0
         self._purged = int(LONG_AGO)  # the watermark up to which partitions may have been forgotten
         self._wake = np.full(1, NEVER)  # for each cell the instant something can be purged at
+        self._due = np.full(1, NEVER)  # for each cell the instant at which it reports something by itself
         index = Index.empty()
         data = shelf.head()
         self.is_new = data is None
@@ -102,6 +103,9 @@ class Bucket:
         require(self._n_cells > 0, "a bucket has no cells")
         require(wanted_cells(self._n_cells, self._n_keys) == self._n_cells, "a bucket has too many cells")
         self._wake = reader.array(np.int64, (self._n_cells,))
+        self._due = np.full(self._n_cells, NEVER)
+        if self._program.needs.ticks:
+            self._due = reader.array(np.int64, (self._n_cells,))
         number = reader.array(np.int64, (None,))
         index = Index(number, *(reader.array(np.int64, (len(number),)) for _ in range(2)))
         reader.end()
@@ -112,7 +116,8 @@ class Bucket:
     def next_instant(self) -> int:
         """The smallest instant whose completion gives the bucket something to do, NEVER for none."""
         earliest = self._waiting.earliest
-        return min(earliest + 1 if earliest != NEVER else int(NEVER), int(self._wake.min()))
+        waiting = earliest + 1 if earliest != NEVER else int(NEVER)
+        return min(waiting, int(self._wake.min()), int(self._due.min()))
 
     @property
     def n_keys(self) -> int:
@@ -157,10 +162,14 @@ class Bucket:
         return outcome
 
     def _advance(self, complete: int, outcome: Outcome) -> None:
-        """Apply the waiting rows that are complete; purge the cells in which something can go."""
-        due = self._waiting.release(complete)
-        if due is not None:
-            self._apply(due, None, complete, outcome)
+        """Apply the waiting rows that are complete, let time pass; purge cells in which something can go."""
+        released = self._waiting.release(complete)
+        if released is not None:
+            self._apply(released, None, complete, outcome)
+        due = np.flatnonzero((self._due <= complete) & (self._due != NEVER))
+        if len(due):
+            loaded = self._load(due.tolist())
+            self._step(loaded, self._program.no_rows(), set(due.tolist()), None, complete, outcome)
         ready = np.flatnonzero(self._wake <= complete)
         if len(ready):
             self._write(self._load(ready.tolist()), set(ready.tolist()), complete)
@@ -173,6 +182,18 @@ class Bucket:
         rows = rows.used()
         cells = set(self._cells_of(rows.hashes).tolist())
         loaded, own = self._with_slots(self._load(sorted(cells)), rows)
+        self._step(loaded, own, cells, originals, complete, outcome)
+
+    def _step(
+        self,
+        loaded: Loaded,
+        own: Prepared,
+        cells: set[int],
+        originals: pa.Array | None,
+        complete: int | None,
+        outcome: Outcome,
+    ) -> None:
+        """Step all partitions of these cells, some of which have rows."""
         after = traced(self._operator, "Spark stream")(loaded.known, own, complete)
         if after.late is not None:
             note_late(outcome, own.time, after.late, originals)
@@ -244,7 +265,7 @@ class Bucket:
     def _write(self, loaded: Loaded, cells: set[int], complete: int | None) -> None:
         """Put the partitions of these cells back, without those that can be forgotten."""
         if complete is not None:
-            known, gone = self._operator.purge(loaded.known, complete)
+            known, gone = purged(self._operator, loaded.known, complete)
             loaded = self._part(loaded._replace(known=known), np.flatnonzero(~gone))
         self._n_keys += len(loaded.hashes) - loaded.n_stored
         n_cells = wanted_cells(self._n_cells, self._n_keys)
@@ -256,6 +277,7 @@ class Bucket:
                 self._shelf.remove("cells", cell)
             added = np.full(max(0, n_cells - self._n_cells), NEVER)
             self._wake = np.concatenate([self._wake[:n_cells], added])
+            self._due = np.concatenate([self._due[:n_cells], added])
             self._n_cells = n_cells
         self._put_cells(loaded, {cell for cell in cells if cell < n_cells}, complete)
 
@@ -271,7 +293,7 @@ class Bucket:
             self._put_cell(cell, Loaded(keys, loaded.hashes[begin:end], known, 0), complete)
         for cell in cells - set(numbers.tolist()):
             self._shelf.remove("cells", cell)
-            self._wake[cell] = NEVER
+            self._wake[cell] = self._due[cell] = NEVER
 
     def _put_cell(self, cell: int, part: Loaded, complete: int | None) -> None:
         writer = Writer(self._program.identity)
@@ -282,6 +304,8 @@ class Bucket:
         if complete is not None:
             when = int(self._operator.next_purge(part.known).min(initial=NEVER))
             self._wake[cell] = self._program.rounded_up(max(when, complete + 1))
+            if self._program.needs.ticks:  # to the instant: somebody waits for what is reported then
+                self._due[cell] = int(self._operator.next_due(part.known).min(initial=NEVER))
 
     def _part(self, loaded: Loaded, slots: Positions) -> Loaded:
         """Some of the partitions, in this order."""
@@ -294,6 +318,8 @@ class Bucket:
         writer = Writer(self._program.identity)
         writer.array(np.array([self._n_cells, self._n_keys, self._purged]))
         writer.array(self._wake)
+        if self._program.needs.ticks:
+            writer.array(self._due)
         for column in self._waiting.index:
             writer.array(column)
         self._shelf.put_head(writer.bytes())

@@ -66,6 +66,10 @@ class Program:
             tuple(schema.field(column.name).type for column in needs.ties),
         )
 
+    def no_rows(self) -> Prepared:
+        """For a step in which only time passes."""
+        return Prepared.nothing(self.needs.mask_type, self.types.attributes, self.types.ties)
+
     def typed(self, rows: Prepared) -> Prepared:
         """Rows with the types that state is read back with: a session's time zone is only a label."""
         types = self.types

@@ -102,6 +102,7 @@ def together(names: Sequence[str], several: Sequence[Needs]) -> tuple[Needs, tup
         order=first.order if is_common else "all",
         only_where_true=is_common and all(one.only_where_true for one in several),
         window=None if None in windows else max(window for window in windows if window is not None),
+        ticks=any(one.ticks for one in several),
     )
     return needs, tuple(views)
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from situ.carry.contract import Emitted, Field, Kept, Operator, Skips, Span, Stepped, Work, Works
+from situ.carry.contract import Emitted, Field, Kept, Operator, Skips, Span, Stepped, Work, Works, purged
 from situ.operators.several.needs import View
 from situ.rows.kernels.numbers import LONG_AGO, NEVER
 from situ.rows.kernels.order import telling
@@ -92,9 +92,10 @@ class OneEmitted:
 
     def table(self, keys: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
         """Its columns; those of the others are null."""
-        n_keys, n = len(keys), len(self.own.slot)
+        n_keys = len(keys)
         fields = [schema.field(i) for i in range(n_keys)]
         found = self.own.table(keys, pa.schema([*fields, *self.schema])).combine_chunks()
+        n = found.num_rows
         prefix = prefix_of(self.number)
         own = {f"{prefix}{field.name}": n_keys + i for i, field in enumerate(self.schema)}
         columns = list(found.columns[:n_keys])
@@ -166,8 +167,11 @@ class SeveralOperator:
         """Step every one over its view of the rows; a row is late if it is for one whose WHERE it passes."""
         stepped, late = [], np.zeros(rows.n_rows, bool)
         for own, view, part in zip(self.operators, self.views, kept.parts, strict=True):
+            if not (rows.n_rows or own.needs.ticks or at_end or part.n_held):  # only time has passed
+                stepped.append(Stepped(part, ()))
+                continue
             seen, places = view.of(rows)
-            one = own.step(part, seen, complete, at_end=at_end)
+            one = own.step(part, seen, _told(own, complete, at_end), at_end=at_end)
             if one.late is not None:
                 late[one.late if places is None else places[one.late]] = True
             stepped.append(one)
@@ -213,7 +217,7 @@ class SeveralOperator:
         parts: list[Kept] = []
         gone = np.ones(kept.n_slots, bool)
         for own, part in zip(self.operators, kept.parts, strict=True):
-            left, own_gone = own.purge(part, complete)
+            left, own_gone = purged(own, part, complete)
             gone &= own_gone
             if own_gone.any():
                 left = _renewed(own, left, own_gone, complete)
@@ -226,6 +230,19 @@ class SeveralOperator:
         for own, part in zip(self.operators, kept.parts, strict=True):
             when = np.minimum(when, np.where(part.horizon == LONG_AGO, NEVER, own.next_purge(part)))
         return when
+
+    def next_due(self, kept: KeptSeveral) -> Positions:
+        """The earliest of those whose results come between events."""
+        when = np.full(kept.n_slots, NEVER)
+        for own, part in zip(self.operators, kept.parts, strict=True):
+            if own.needs.ticks:
+                when = np.minimum(when, own.next_due(part))
+        return when
+
+
+def _told(operator: Operator, complete: int | None, at_end: bool) -> int | None:
+    """The clock at the end of an input is for those whose results come between events."""
+    return complete if operator.needs.ticks or not at_end else None
 
 
 def _renewed(operator: Operator, kept: Kept, gone: Flags, complete: int) -> Kept:
@@ -338,10 +355,17 @@ class Condensing(SeveralOperator):
         """What condensed rows have written."""
         return CondensedSeveral(tuple(own.read_condensed(reader) for own in self.operators))
 
-    def step_condensed(self, kept: KeptSeveral, condensed: CondensedSeveral, *, at_end: bool) -> Stepped:
+    def step_condensed(
+        self, kept: KeptSeveral, condensed: CondensedSeveral, *, at_end: bool, complete: int | None = None
+    ) -> Stepped:
         """Each its own."""
         parts = zip(self.operators, kept.parts, condensed.parts, strict=True)
-        return self._together([own.step_condensed(known, rows, at_end=at_end) for own, known, rows in parts])
+        return self._together(
+            [
+                own.step_condensed(known, rows, at_end=at_end, complete=_told(own, complete, at_end))
+                for own, known, rows in parts
+            ]
+        )
 
 
 class SeveralSlice(NamedTuple):
@@ -365,10 +389,13 @@ class Slicing(Condensing):
         """Whether every one has a window."""
         return all(own.is_sliced for own in self.operators)
 
-    def slices(self, condensed: CondensedSeveral, wanted: int, least: int) -> Iterator[SeveralSlice]:
+    def slices(
+        self, condensed: CondensedSeveral, wanted: int, least: int, complete: int | None = None
+    ) -> Iterator[SeveralSlice]:
         """As many as the operator with the most has."""
         several = [
-            own.slices(part, wanted, least) for own, part in zip(self.operators, condensed.parts, strict=True)
+            own.slices(part, wanted, least, _told(own, complete, at_end=True))
+            for own, part in zip(self.operators, condensed.parts, strict=True)
         ]
         for parts in zip_longest(*several):
             yield SeveralSlice(parts)

@@ -96,10 +96,15 @@ class AskedSeveral:
     def returned(self) -> tuple[Returned, ...]:
         """Whose the row is, and a struct for each question, null but for its own rows."""
         structs = [
-            Returned(name, Nested(prefix_of(i), QUERY, tuple(one.returned)))
+            Returned(name, Nested(prefix_of(i), QUERY, tuple(one.returned), one.having))
             for i, (name, one) in enumerate(zip(self.names, self.asked, strict=True))
         ]
         return (Returned(QUERY, QUERY), *structs)
+
+    @property
+    def having(self) -> None:
+        """Each has its own."""
+        return
 
     def operator(self, schema: pa.Schema, setting: Setting) -> SeveralOperator:
         """An operator of operators, which can do what all of them can."""

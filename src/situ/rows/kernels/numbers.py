@@ -30,6 +30,12 @@ def minus(instant, duration):
 
 
 @kernel
+def shifted(instant, by):
+    """`instant + by`, of either sign, within LONG_AGO and OPEN."""
+    return plus(instant, by) if by >= 0 else minus(instant, -by)
+
+
+@kernel
 def lowest_bit(bits):
     """The lowest set bit of a uint64 that is not 0, as a uint64 with that bit alone."""
     return bits & (~bits + _ONE)

@@ -59,6 +59,8 @@ def notes_of(job: Job | Source) -> list[str]:
             "There is no PARTITION BY and no WITHIN: situations are derived in parallel, "
             "but one task matches them all."
         )
+    if job.asked.needs.ticks:
+        notes.append(_clock_note(job))
     notes.append(_shuffle_note(job))
     if isinstance(job, Job) and measures_batches(job.df.sparkSession):
         notes.append(cost_of_measuring())
@@ -91,6 +93,15 @@ def _how_handed_over(job: Job) -> list[str]:
                 "let situ choose direct or map-side by itself."
             )
     return notes
+
+
+def _clock_note(job: Job | Source) -> str:
+    how = "Results may fall between events, and are reported up to the largest time of the input"
+    if job.options.until is not None:
+        return "Results may fall between events, and are reported up to the time that until= says."
+    if job.task.clock is not None:
+        return f"{how}, which the footers of the files tell."
+    return f"{how}: one more pass over its time column finds it, which until= would spare."
 
 
 def _shuffle_note(job: Job | Source) -> str:

@@ -15,7 +15,9 @@ from situ.carry.buckets import labels
 from situ.carry.contract import Asked, Condenses, Operator, Question, Setting
 from situ.errors import BindError, OptionError
 from situ.options import Options, read_options
+from situ.rows.clock import until_of
 from situ.rows.needs import Needs
+from situ.spark.batch.clock import with_clock
 from situ.spark.batch.strategy import Decision, decide
 from situ.spark.batch.tied import listening
 from situ.spark.select import output
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 OPTIONS = frozenset(
     {"time", "time_unit", "ties", "on_bad_rows", "strategy", "join", "forget_after", "match_id", "points"}
+    | {"until"}
 )
 ELSEWHERE = (
     "watermark, late_rows and max_ahead are for streaming DataFrames, threads for tables in process; "
@@ -77,6 +80,7 @@ class Job:
         needs, settings = asked.needs, settings_of(df.sparkSession)
         check_partition_types(needs)
         operator = operator_of(asked, df.schema, settings, options)
+        until_of(options, needs, operator.schema)
         decision = decide(df, operator, options.strategy)
         events, observation, has_splits = projected(df, needs, options, decision)
         if options.strategy == "auto" and has_splits and calls_python(events):
@@ -96,8 +100,8 @@ class Job:
         can_condense = isinstance(self.operator, Condenses)
         if not can_condense or (self.decision.strategy == "shuffle" and self.asked.needs.partition):
             pieces = self.events.mapInArrow(shipped("pack", task), SHUFFLED)
-            return merged_rows(pieces, task, fields, self.told)
-        return merged(self._condensed(task), task, fields, self.decision)
+            return merged_rows(pieces, self.df, task, fields, self.told)
+        return merged(self._condensed(task), self.df, task, fields, self.decision)
 
     def _condensed(self, task: Task) -> DataFrame:
         """Condensed pieces; where splits may interleave, the rows are first put in time order."""
@@ -116,6 +120,7 @@ class Job:
             self.options,
             n_buckets=buckets_for(self.decision, self.settings),
             has_splits=self.has_splits,
+            clock=until_of(self.options, self.asked.needs, self.operator.schema),
         )
 
 
@@ -160,6 +165,7 @@ def task_of(
     *,
     n_buckets: int | None = None,
     has_splits: bool = False,
+    clock: int | None = None,
 ) -> Task:
     """A task, with what comes from the session; unless it is said, with a bucket per shuffle partition."""
     return Task(
@@ -170,6 +176,7 @@ def task_of(
         n_slices=settings.n_slices,
         least_rows=settings.least_rows,
         has_splits=has_splits,
+        clock=clock,
     )
 
 
@@ -184,16 +191,21 @@ def buckets_for(decision: Decision, settings: Settings) -> int:
     return min(settings.n_partitions, max(settings.n_tasks, -(-n_rows // _EVENTS_PER_BUCKET)))
 
 
-def merged_rows(pieces: DataFrame, task: Task, fields: T.StructType, told: Any) -> DataFrame:
-    """Pieces of whole rows brought together by partition, and run."""
-    return pieces.repartition(F.col("bucket")).mapInArrow(shipped("merge_rows", task, told), fields)
+def merged_rows(pieces: DataFrame, df: DataFrame, task: Task, fields: T.StructType, told: Any) -> DataFrame:
+    """Pieces of whole rows of `df` brought together by partition, and run."""
+    together = with_clock(pieces.repartition(F.col("bucket")), df, task.needs, task.clock)
+    return together.mapInArrow(shipped("merge_rows", task, told), fields)
 
 
-def merged(pieces: DataFrame, task: Task, fields: T.StructType, decision: Decision) -> DataFrame:
-    """Condensed pieces joined and matched: by partition, or by slices of time."""
+def merged(
+    pieces: DataFrame, df: DataFrame, task: Task, fields: T.StructType, decision: Decision
+) -> DataFrame:
+    """Condensed pieces of `df` joined and matched: by partition, or by slices of time."""
     if not decision.sliced:
-        return pieces.repartition(F.col("bucket")).mapInArrow(shipped("merge_condensed", task), fields)
-    cut = pieces.repartition(1).mapInArrow(shipped("cut", task), SHUFFLED)
+        together = with_clock(pieces.repartition(F.col("bucket")), df, task.needs, task.clock)
+        return together.mapInArrow(shipped("merge_condensed", task), fields)
+    whole = with_clock(pieces.repartition(1), df, task.needs, task.clock)
+    cut = whole.mapInArrow(shipped("cut", task), SHUFFLED)
     # by number, so that Spark does not put slices together again: few bytes can be much work
     return cut.repartition(task.n_slices, F.col("bucket")).mapInArrow(shipped("match_slices", task), fields)
 

@@ -26,6 +26,8 @@ from situ.expressions.zones import zone_name
 from situ.language.text.nodes import Expression
 from situ.language.text.types import Column
 from situ.options import Options, read_options
+from situ.rows.clock import check_until, tick_of, until_of
+from situ.rows.kernels.numbers import LONG_AGO, OPEN
 from situ.rows.needs import OF_WHERE, Condition
 from situ.spark.batch.job import (
     ELSEWHERE,
@@ -90,6 +92,7 @@ class Source:
     file_parts: list[FilePart]
     sizes: dict[str, int]
     folders: frozenset[str]  # the columns that are folders
+    n_files: int  # also those that no row is read from
 
     @classmethod
     def of_paths(
@@ -125,6 +128,7 @@ class Source:
         check_partition_types(needs)
         settings = settings_of(df.sparkSession)
         operator = operator_of(asked, df.schema, settings, options)
+        until_of(options, needs, operator.schema)
         folders = _folder_columns(df, scan, files)
         chosen = {path: _folder_values(path, folders, scan) for path in files}
         for condition in (scan.kept, needs.where):
@@ -140,7 +144,17 @@ class Source:
                 part for path, values in chosen.items() for part in _file_parts(path, sizes[path], values)
             ]
         source = cls(
-            df, scan, asked, operator, options, settings, reached, file_parts, sizes, frozenset(folders)
+            df,
+            scan,
+            asked,
+            operator,
+            options,
+            settings,
+            reached,
+            file_parts,
+            sizes,
+            frozenset(folders),
+            len(files),
         )
         _ = source.compiled  # what cannot be evaluated is refused before a footer is read
         return source
@@ -245,16 +259,43 @@ class Source:
         told = listening(self.df, self.asked.needs, self.options.ties)
         pieces, observation = self._pieces(task, told)
         if self.is_whole:
-            found = merged_rows(pieces, task, fields, told)
+            found = merged_rows(pieces, self.df, task, fields, told)
         else:
-            found = merged(pieces, task, fields, self.decision)
+            found = merged(pieces, self.df, task, fields, self.decision)
         return remembering(output.finished(found, self.asked), observation, told)
 
     @property
     def task(self) -> Task:
         """What workers need to know."""
         n_buckets = buckets_for(self.decision, self.settings)
-        return task_of(self.operator, self.settings, self.options, n_buckets=n_buckets)
+        return task_of(self.operator, self.settings, self.options, n_buckets=n_buckets, clock=self.clock)
+
+    @cached_property
+    def clock(self) -> int | None:
+        """How far time comes, for results that fall between events; None where that is to be found out."""
+        needs = self.asked.needs
+        if not needs.ticks:
+            return None
+        until, latest = until_of(self.options, needs, self.operator.schema), self._latest_in_footers()
+        if until is not None and latest is not None:
+            check_until(until, latest, needs)
+        return latest if until is None else until
+
+    def _latest_in_footers(self) -> int | None:
+        """The largest time of the input, where the footers of all files tell it and a filter hides none."""
+        needs = self.asked.needs
+        is_simple = self.scan.kept is None and not needs.instant.columns and needs.time.unit is None
+        if not is_simple or len(self.footers) < self.n_files:
+            return None
+        kind = self.operator.schema.field(needs.time.name).type
+        latest = int(LONG_AGO)
+        for footer in self.footers:
+            if footer.n_rows:
+                tick = None if footer.span is None else tick_of(footer.span.high, kind, needs)
+                if tick is None or tick == OPEN:
+                    return None
+                latest = max(latest, tick)
+        return None if latest == LONG_AGO else latest
 
     def _pieces(self, task: Task, told: Any) -> tuple[DataFrame, Observation | None]:
         """What tasks make of the files, and where the rows are counted that they drop."""

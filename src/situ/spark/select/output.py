@@ -48,13 +48,14 @@ def _type_of(field: Field, schema: T.StructType) -> T.DataType:
 
 
 def finished(found: DataFrame, asked: Asked, beside: Columns = _NONE) -> DataFrame:
-    """The columns that users see, RETURN evaluated by Spark; null where a column `beside` is not."""
+    """What users see, HAVING and RETURN evaluated by Spark; null where a column `beside` is not."""
     needs = asked.needs
     columns = [
         column_named(name).alias(column.name)
         for name, column in zip(key_names(needs), needs.partition, strict=True)
     ]
     try:
+        found = _reported(found, asked, beside)
         for name, of in asked.returned:
             if isinstance(of, Nested):
                 found = _with_struct(found, name, of)
@@ -69,11 +70,26 @@ def finished(found: DataFrame, asked: Asked, beside: Columns = _NONE) -> DataFra
         _ = result.schema  # a Connect session looks at names and types no sooner
     except AnalysisException as error:
         raise BindError(
-            f"Spark cannot evaluate RETURN: {first_sentence(error)}",
+            f"Spark cannot evaluate {_clauses(asked)}: {first_sentence(error)}",
             hint="check the names of functions and the types of their arguments; _item_<i> is the i-th "
-            "aggregate or endpoint that RETURN mentions",
+            f"aggregate or endpoint that {_clauses(asked)} mentions",
         ) from None
     return result
+
+
+def _clauses(asked: Asked) -> str:
+    nested = [of.having for _, of in asked.returned if isinstance(of, Nested)]
+    return "RETURN" if all(one is None for one in (asked.having, *nested)) else "RETURN or HAVING"
+
+
+def _reported(found: DataFrame, asked: Asked, beside: Columns) -> DataFrame:
+    """Results for which HAVING is true, and the rows that stand beside them."""
+    if asked.having is None:
+        return found
+    is_reported = F.expr(asked.having.sql)
+    for other in beside.values():
+        is_reported = F.when(other.isNull(), is_reported).otherwise(True)
+    return found.filter(is_reported)
 
 
 def _value(of: Expression | str) -> SparkColumn:
@@ -89,6 +105,10 @@ def _with_struct(found: DataFrame, name: str, of: Nested) -> DataFrame:
     for inner, value in of.returned:
         assert not isinstance(value, Nested)
         parts.append(_value(value).alias(inner))
-    struct = F.when(column_named(of.switch) == F.lit(name), F.struct(*parts))
+    is_own = column_named(of.switch) == F.lit(name)
+    struct = F.when(is_own, F.struct(*parts))
     called = [column_named(column).alias(column.removeprefix(of.prefix)) for column in own]
-    return found.select("*", *called).select(*others, struct.alias(f"{of.prefix}{_STRUCT}"))
+    found = found.select("*", *called)
+    if of.having is not None:
+        found = found.filter(F.when(is_own, F.expr(of.having.sql)).otherwise(True))
+    return found.select(*others, struct.alias(f"{of.prefix}{_STRUCT}"))

@@ -45,8 +45,8 @@ OPTIONS = frozenset(
     | {"watermark", "max_ahead", "time_unit"}
 )
 ELSEWHERE = (
-    "strategy is for batch DataFrames, threads for tables in process; ansi and time_zone are the session's "
-    "(spark.sql.ansi.enabled, spark.sql.session.timeZone)"
+    "strategy and until are for batch DataFrames, threads for tables in process; ansi and time_zone are the "
+    "session's (spark.sql.ansi.enabled, spark.sql.session.timeZone)"
 )
 DEFAULT_BUCKETS = 64
 
