@@ -35,29 +35,32 @@ if TYPE_CHECKING:
 # PySpark first: pandas and pyarrow without their stubs are Any, and take whatever comes before them.
 @overload
 def match(
-    events: OnSpark, query: Query | Mapping[str, Query], **options: Unpack[DataFrameOptions]
+    events: OnSpark, query: Query | str | Mapping[str, Query | str], **options: Unpack[DataFrameOptions]
 ) -> OnSpark: ...
 @overload
-def match(events: InProcess, query: Query, **options: Unpack[TableOptions]) -> InProcess: ...
+def match(events: InProcess, query: Query | str, **options: Unpack[TableOptions]) -> InProcess: ...
 @overload
 def match(
-    events: InProcess, query: Mapping[str, Query], **options: Unpack[TableOptions]
+    events: InProcess, query: Mapping[str, Query | str], **options: Unpack[TableOptions]
 ) -> dict[str, InProcess]: ...
 @overload
 def match(  # type: ignore[overload-cannot-match]
-    events: pa.RecordBatch, query: Query, **options: Unpack[TableOptions]
+    events: pa.RecordBatch, query: Query | str, **options: Unpack[TableOptions]
 ) -> pa.Table: ...
 @overload
 def match(  # type: ignore[overload-cannot-match]
-    events: pa.RecordBatch, query: Mapping[str, Query], **options: Unpack[TableOptions]
+    events: pa.RecordBatch, query: Mapping[str, Query | str], **options: Unpack[TableOptions]
 ) -> dict[str, pa.Table]: ...
 @spelled_out(TableOptions, DataFrameOptions)
-def match(events: Table | SparkDataFrame, query: Query | Mapping[str, Query], **options: Any) -> Any:
+def match(
+    events: Table | SparkDataFrame, query: Query | str | Mapping[str, Query | str], **options: Any
+) -> Any:
     """Every match in a table or stream, once, as a table of the same kind.
 
     `events` is a pyarrow Table or RecordBatch, a pandas DataFrame, a Polars DataFrame or LazyFrame, or a
-    Spark DataFrame, batch or streaming. Several queries by name are answered in one pass: in process by a
-    dict of tables, on Spark by one DataFrame with the column `query` and a struct for each.
+    Spark DataFrame, batch or streaming. `query` is what situ.query makes, or its text. Several by name are
+    answered in one pass: in process by a dict of tables, on Spark by one DataFrame with the column `query`
+    and a struct for each.
 
     >>> import pyarrow as pa, situ
     >>> q = situ.query("FROM t ORDER BY ts DEFINE A AS x > 1 RETURN A.ts AS since")
@@ -81,6 +84,8 @@ def match(events: Table | SparkDataFrame, query: Query | Mapping[str, Query], **
         match_id: True adds a column that names each match, the same wherever and however often it is found.
         points: of FROM INTERVALS, an interval that ends where it starts: "error" (the default) refuses it,
             "widen" makes it one tick long.
+        until: of whole inputs: a time as in the time column, not earlier than any. Where results fall between
+            events, they are reported up to it; up to the largest time of the input by default.
         threads: in process: how many threads to use, 1 by default, or "auto" to follow measured times.
         ansi: in process: True (the default) makes overflow, division by zero and a cast that fails an error,
             as Spark 4 does; False makes them null. On Spark the session decides.
@@ -101,24 +106,26 @@ def match(events: Table | SparkDataFrame, query: Query | Mapping[str, Query], **
 
 @overload
 def situations(
-    events: OnSpark, query: Query | Mapping[str, Query], **options: Unpack[DataFrameOptions]
+    events: OnSpark, query: Query | str | Mapping[str, Query | str], **options: Unpack[DataFrameOptions]
 ) -> OnSpark: ...
 @overload
-def situations(events: InProcess, query: Query, **options: Unpack[TableOptions]) -> InProcess: ...
+def situations(events: InProcess, query: Query | str, **options: Unpack[TableOptions]) -> InProcess: ...
 @overload
 def situations(
-    events: InProcess, query: Mapping[str, Query], **options: Unpack[TableOptions]
+    events: InProcess, query: Mapping[str, Query | str], **options: Unpack[TableOptions]
 ) -> dict[str, InProcess]: ...
 @overload
 def situations(  # type: ignore[overload-cannot-match]
-    events: pa.RecordBatch, query: Query, **options: Unpack[TableOptions]
+    events: pa.RecordBatch, query: Query | str, **options: Unpack[TableOptions]
 ) -> pa.Table: ...
 @overload
 def situations(  # type: ignore[overload-cannot-match]
-    events: pa.RecordBatch, query: Mapping[str, Query], **options: Unpack[TableOptions]
+    events: pa.RecordBatch, query: Mapping[str, Query | str], **options: Unpack[TableOptions]
 ) -> dict[str, pa.Table]: ...
 @spelled_out(TableOptions, DataFrameOptions, like=match)
-def situations(events: Table | SparkDataFrame, query: Query | Mapping[str, Query], **options: Any) -> Any:
+def situations(
+    events: Table | SparkDataFrame, query: Query | str | Mapping[str, Query | str], **options: Any
+) -> Any:
     """The situations that a query derives, one row each, as a table of the same kind as `events`."""
     from situ.operators.questions import deriving
 
@@ -126,18 +133,18 @@ def situations(events: Table | SparkDataFrame, query: Query | Mapping[str, Query
 
 
 @overload
-def explain(events: SparkDataFrame, query: Query, **options: Unpack[BatchOptions]) -> Explanation: ...
+def explain(events: SparkDataFrame, query: Query | str, **options: Unpack[BatchOptions]) -> Explanation: ...
 @overload
-def explain(events: Table, query: Query, **options: Unpack[TableOptions]) -> Explanation: ...
+def explain(events: Table, query: Query | str, **options: Unpack[TableOptions]) -> Explanation: ...
 @spelled_out(TableOptions, BatchOptions, like=match)
-def explain(events: Table | SparkDataFrame, query: Query, **options: Any) -> Explanation:
+def explain(events: Table | SparkDataFrame, query: Query | str, **options: Any) -> Explanation:
     """What was understood of a query, how it is run, and what the run does to this table.
 
     It prints as text, and as tables in a notebook. On a Spark DataFrame no job runs.
     """
     from situ.operators.questions import checked
 
-    checked(query)
+    query = checked(query)
     if _is_spark(events):
         from situ.spark.batch.explained import explain as explain_on_spark
 
@@ -148,11 +155,11 @@ def explain(events: Table | SparkDataFrame, query: Query, **options: Any) -> Exp
 
 
 @overload
-def why(events: SparkDataFrame, query: Query, **options: Unpack[BatchOptions]) -> Why: ...
+def why(events: SparkDataFrame, query: Query | str, **options: Unpack[BatchOptions]) -> Why: ...
 @overload
-def why(events: Table, query: Query, **options: Unpack[TableOptions]) -> Why: ...
+def why(events: Table, query: Query | str, **options: Unpack[TableOptions]) -> Why: ...
 @spelled_out(TableOptions, BatchOptions, like=match)
-def why(events: Table | SparkDataFrame, query: Query, **options: Any) -> Why:
+def why(events: Table | SparkDataFrame, query: Query | str, **options: Any) -> Why:
     """Why a query matches what it matches, or nothing: where its candidates are lost, in words and counts.
 
     It prints as text, and as tables in a notebook.
@@ -181,7 +188,7 @@ def why(events: Table | SparkDataFrame, query: Query, **options: Any) -> Why:
 def match_parquet(
     spark: SparkSession,
     paths: str | Sequence[str],
-    query: Query | Mapping[str, Query],
+    query: Query | str | Mapping[str, Query | str],
     **options: Unpack[BatchOptions],
 ) -> DataFrame:
     """Every match in Parquet files as a Spark DataFrame; tasks read the files themselves, the fastest way."""
@@ -196,7 +203,7 @@ def match_parquet(
 def situations_parquet(
     spark: SparkSession,
     paths: str | Sequence[str],
-    query: Query | Mapping[str, Query],
+    query: Query | str | Mapping[str, Query | str],
     **options: Unpack[BatchOptions],
 ) -> DataFrame:
     """The situations that a query derives from Parquet files as a Spark DataFrame, one row each."""
@@ -224,7 +231,7 @@ def tune(spark: SparkSession) -> Tuned:
 @overload
 def plot(
     events: SparkDataFrame,
-    query: Query,
+    query: Query | str,
     *,
     top: int = 3,
     by: str | None = None,
@@ -232,20 +239,21 @@ def plot(
 ) -> Pictures: ...
 @overload
 def plot(
-    events: Table, query: Query, *, top: int = 3, by: str | None = None, **options: Unpack[TableOptions]
+    events: Table, query: Query | str, *, top: int = 3, by: str | None = None, **options: Unpack[TableOptions]
 ) -> Pictures: ...
 @spelled_out(TableOptions, BatchOptions, like=match)
 def plot(
-    events: Table | SparkDataFrame, query: Query, *, top: int = 3, by: str | None = None, **options: Any
+    events: Table | SparkDataFrame, query: Query | str, *, top: int = 3, by: str | None = None, **options: Any
 ) -> Pictures:
     """Timelines of the first `top` matches, or of those with the largest RETURN column `by`, and an overview.
 
     They show themselves in a notebook; `.save(folder)` writes an interactive page and PNG or SVG files.
     """
     from situ import plotting
+    from situ.operators.questions import checked
 
     draw = plotting.plot_on_spark if _is_spark(events) else plotting.plot
-    return draw(events, query, top=top, by=by, **options)
+    return draw(events, checked(query), top=top, by=by, **options)
 
 
 spelled_out(OperatorOptions, like=match)(Query.operator)  # a method, written where nothing of this is known

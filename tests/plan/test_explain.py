@@ -307,3 +307,61 @@ def test_the_parts_can_be_read() -> None:
 
 def _fields(query: Query) -> dict[str, object]:
     return {name: getattr(query, name) for name in query.__dataclass_fields__}
+
+
+ABC = "FROM t DEFINE A AS a, B AS b, C AS c PATTERN"
+
+
+def row_of(text: str, start: str) -> str:
+    """The cells of the table row that begins so, on one line."""
+    explained = str(situ.query(text).explain()).splitlines()
+    return next(" ".join(line.split()) for line in explained if line.strip().startswith(start))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "certain"),
+    [
+        ("B.ts <= A.te + 5 minutes", "at the later start"),
+        ("B.te < A.te + 5 minutes", "at B.te, once A has started"),
+        ("A.te + 5 minutes <= B.ts", "at B.ts"),
+        ("A.te + 5 min < B.te", "at the first event from A.te + 5 minutes on"),
+    ],
+)
+def test_distances_are_told_with_when_they_are_certain(pattern: str, certain: str) -> None:
+    text = str(situ.query(f"FROM t DEFINE A AS a, B AS b PATTERN {pattern}").explain())
+    assert certain in text.partition("Distances")[2]
+    assert "silent partition" not in text
+    assert "no PATTERN" not in text
+
+
+@pytest.mark.parametrize(
+    ("group", "certain"),
+    [
+        ("C before A", "from A.ts on"),
+        ("C contains A", "from A.ts on, or with a C in progress"),
+        ("C during B", "from B.te on"),
+        ("C while B", "from B.te on"),
+        ("(C after A AND C before B)", "from B.ts on"),
+        ("C after B BY AT MOST 5 minutes", "from B.te + 5 minutes on"),
+        ("(C.ts >= A.ts AND C.ts <= A.ts + 5 minutes)", "from A.ts + 5 minutes on"),
+    ],
+)
+def test_groups_are_told_with_when_they_are_certain(group: str, certain: str) -> None:
+    text = str(situ.query(f"{ABC} A before B AND NO {group}").explain())
+    assert certain in " ".join(text.partition("What must be absent")[2].split())
+    assert "never: it must be absent" in text
+    assert "a silent partition reports nothing until a watermark, op.advance" in " ".join(text.split())
+    plan = text.partition("Plan (estimates)")[2]
+    assert "C" not in plan
+
+
+def test_final_waits_for_groups() -> None:
+    text = " ".join(str(situ.query(f"{ABC} A before B AND NO C during B EMIT FINAL").explain()).split())
+    assert "all its situations have ended, and its NO groups are certain (EMIT FINAL)" in text
+    assert "the instant that NO C during B is certain" in text
+
+
+def test_words_are_told() -> None:
+    assert row_of("FROM t DEFINE A AS a, B AS b PATTERN A intersects B", "A while B").endswith(
+        "nothing at the later start A.ts or B.ts"
+    )

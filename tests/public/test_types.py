@@ -54,10 +54,19 @@ REVEALED = {
     "query.explain()": "situ.plan.explain.Explanation",
     "query.operator(schema, watermark=3)": "situ.operators.situations.push.SituationsPush",
     "situ.query('FROM t DEFINE A AS x')": "situ.language.situations.ast.Query",
+    "situ.query('FROM t DEFINE A AS x > :x', x=1)": "situ.language.situations.ast.Query",
+    **{f"situ.match({t}, 'FROM t DEFINE A AS x')": kind for t, kind in TABLES.items()},
+    'situ.match(df, "FROM t DEFINE A AS x")': ON_SPARK,
+    "situ.situations(table, {'a': 'FROM t DEFINE A AS x', 'b': query})": "dict[str, pyarrow.Table]",
+    "situ.why(df, 'FROM t DEFINE A AS x')": "situ.operators.situations.why_report.Why",
+    "situ.explain(table, 'FROM t DEFINE A AS x')": "situ.plan.explain.Explanation",
+    "situ.plot(table, 'FROM t DEFINE A AS x')": "situ.plotting.pictures.Pictures",
+    "situ.match_parquet(spark, 'events', 'FROM t DEFINE A AS x')": ON_SPARK,
 }
 REFUSED = (
     'situ.match("events.csv", query)',
-    'situ.match(table, "FROM t DEFINE A AS x")',
+    "situ.match(table, ['FROM t DEFINE A AS x'])",
+    "situ.query('FROM t DEFINE A AS x > :x', x=[1])",
     "situ.match(table, query, watermark=3)",  # for streams
     "situ.match(polars, query, tie='last')",
     "situ.match(lazy, query, ties='first')",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
@@ -26,9 +26,11 @@ from situ.aggregate.components import (
     Values,
 )
 from situ.aggregate.components.counts import ONE_EACH
+from situ.aggregate.deciding import decides_by_values, exactly
 from situ.aggregate.states import States
 from situ.aggregate.types import ValueType, value_type
 from situ.errors import AggregateTypeError
+from situ.language.situations.having import read_items
 
 if TYPE_CHECKING:
     from situ.language.situations.ast import Item
@@ -47,6 +49,7 @@ class Wanted:
     position: int
     text: str  # as the query says it, for errors
     fraction: float  # of a percentile
+    decides: bool  # whether its floating value is rounded once (WIN 5.5)
 
 
 class AggregateSpec:
@@ -54,7 +57,15 @@ class AggregateSpec:
 
     __slots__ = ("_empty", "_items", "_keeps_edges", "ansi", "columns", "components", "types")
 
-    def __init__(self, items: Mapping[int, Item], schema: Schema, *, ansi: bool, with_count: bool) -> None:
+    def __init__(
+        self,
+        items: Mapping[int, Item],
+        schema: Schema,
+        *,
+        ansi: bool,
+        with_count: bool,
+        deciding: Container[int] = (),
+    ) -> None:
         self.ansi = ansi
         self.types: dict[str, ValueType] = {}
         wanted: dict[int, tuple[Item, Component]] = {}
@@ -62,7 +73,12 @@ class AggregateSpec:
             attribute = None if item.attribute is None else self._resolve(item.attribute, schema)
             if attribute is not None:
                 _check(item, self.types[attribute])
-            wanted[index] = item, _component(item.function, attribute, self.types)
+            by_values = (
+                index in deciding
+                and attribute is not None
+                and decides_by_values(item.function, self.types[attribute])
+            )
+            wanted[index] = item, _component("values" if by_values else item.function, attribute, self.types)
         components = list(dict.fromkeys(component for _, component in wanted.values()))
         self._keeps_edges = any(isinstance(c, NumberEdges | ArrowEdges) for c in components)
         if (self._keeps_edges or with_count) and _EVENTS not in components:
@@ -76,6 +92,7 @@ class AggregateSpec:
                 components.index(component),
                 _text(item),
                 0.5 if item.fraction is None else item.fraction,
+                index in deciding,
             )
             for index, (item, component) in wanted.items()
         }
@@ -91,7 +108,7 @@ class AggregateSpec:
             for index, item in enumerate(bound.query.items)
             if item.symbol == symbol and item.function not in _ENDPOINTS
         }
-        return cls(items, bound.schema, ansi=ansi, with_count=with_count)
+        return cls(items, bound.schema, ansi=ansi, with_count=with_count, deciding=read_items(bound.query))
 
     def __bool__(self) -> bool:
         """Whether there is anything to remember."""
@@ -167,6 +184,8 @@ class AggregateSpec:
             return results.kept(part, component.type, states.length)
         if wanted.function == "count":
             return results.count(part)
+        if wanted.decides and decides_by_values(wanted.function, component.type):
+            return exactly(part.arrays[0], component.type, wanted.function)
         if wanted.function == "stddev":
             return results.deviation(part)
         if wanted.function in ("median", "percentile"):
@@ -220,7 +239,7 @@ def _component(function: str, attribute: str | None, types: Mapping[str, ValueTy
             return FloatSums(attribute, kind) if kind.family == "floats" else ExactSums(attribute, kind)
         case "stddev":
             return Moments(attribute, kind)
-        case "median" | "percentile" | "collect_list":
+        case "median" | "percentile" | "collect_list" | "values":
             return Values(attribute, kind)
         case "min" | "max":
             largest = function == "max"

@@ -12,11 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from situ.algebra.certainty import Trigger
 from situ.algebra.composition import IntArray
 from situ.algebra.network import Reduced
-from situ.algebra.relations import ALL, names_of
+from situ.algebra.relations import ALL, names_of, words_of
 from situ.language.situations.ast import Query
 from situ.language.situations.binder import BoundQuery
-from situ.language.situations.draft import Draft, Phrase
-from situ.language.situations.printer import constraint_text, item_text
+from situ.language.situations.draft import Conjunction, Draft, Phrase
+from situ.language.situations.gaps import gaps_text
+from situ.language.situations.printer import absence_text, constraint_text, difference_text, item_text
+from situ.language.situations.silence import SILENCE
 from situ.language.text.clauses import Clause
 from situ.language.text.durations import duration_text
 from situ.language.text.nodes import Duration
@@ -74,10 +76,13 @@ def _parts(draft: Draft) -> Iterator[tuple[str, str, str]]:
     yield "PARTITION BY", "", ", ".join(draft.partition_by)
     for symbol, _, written in draft.definitions:
         bounds = lasting(symbol.at_least, symbol.at_most)
-        condition = "" if symbol.condition is None else symbol.condition.sql
-        yield f"DEFINE {symbol.name}", _phrase(written), f"{condition}, lasting {bounds}"
-    for left, right, relations, place in [] if draft.pattern is None else draft.pattern.written:
-        yield "PATTERN", place.text, f"{left} {'; '.join(names_of(relations))} {right}"
+        condition = SILENCE if symbol.condition is None else symbol.condition.sql
+        ignoring = "" if symbol.ignoring is None else f", {gaps_text(symbol.ignoring).lower()}"
+        yield f"DEFINE {symbol.name}", _phrase(written), f"{condition}, lasting {bounds}{ignoring}"
+    if draft.pattern is not None:
+        yield from _pattern_parts("PATTERN", draft.pattern)
+        for group in draft.pattern.groups:
+            yield from _pattern_parts("NO", group)
     if draft.within is not None:
         yield "WITHIN", "", duration_text(draft.within)
     yield "EMIT", "", draft.emit
@@ -85,6 +90,17 @@ def _parts(draft: Draft) -> Iterator[tuple[str, str, str]]:
         yield "RETURN", "", "start and end of every symbol"
     for item in draft.returns or ():
         yield "RETURN", _written(item.source, item.tokens), f"column {item.name}, not yet understood"
+    if draft.having is not None:
+        yield "HAVING", _phrase(draft.having), "not yet understood"
+
+
+def _pattern_parts(name: str, said: Conjunction) -> Iterator[tuple[str, str, str]]:
+    for left, right, relations, place in said.written:
+        yield name, place.text, f"{left} {'; '.join(words_of(relations))} {right}"
+    for difference, place in said.distances:
+        yield name, place.text, difference_text(difference)
+    for symbol, low, high, place in said.lengths:
+        yield name, place.text, f"{symbol} lasting {lasting(low, high)}"
 
 
 def query_lines(query: Query) -> Lines:
@@ -95,11 +111,20 @@ def query_lines(query: Query) -> Lines:
     if query.constraints:
         yield ""
         yield from _table(("constraint of the pair",), [(constraint_text(one),) for one in query.constraints])
+    if query.differences:
+        yield ""
+        yield from _table(("distance",), [(difference_text(one),) for one in query.differences])
+    if query.absences:
+        yield ""
+        yield from _table(("absent",), [(absence_text(one),) for one in query.absences])
     yield ""
     yield from _table(("item", "asks for"), [(f"_item_{i}", item_text(x)) for i, x in enumerate(query.items)])
     yield ""
     returns = [(item.name, item.expression.sql) for item in query.returns]
     yield from _table(("output column", "is"), returns)
+    if query.having is not None:
+        yield ""
+        yield f"Reported where {query.having.sql}."
 
 
 def bound_lines(query: Query, bound: BoundQuery) -> Lines:
@@ -178,7 +203,7 @@ def _said(matrix: IntArray) -> list[tuple[int, int]]:
 
 def trigger_lines(query: Query, triggers: Sequence[Trigger]) -> Lines:
     """Symbol by symbol, the instants at which a match can be reported."""
-    if not query.constraints and len(query.symbols) > 1:
+    if len(query.symbols) > 1 and not query.constraints and not query.differences:
         yield _NO_PATTERN
         return
     rows = [

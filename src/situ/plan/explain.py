@@ -8,13 +8,24 @@ from typing import TYPE_CHECKING
 
 from situ.algebra.certainty import Admissible, Trigger, describe_certainty, pair_triggers
 from situ.algebra.network import Reduced
-from situ.algebra.relations import names_of
+from situ.algebra.relations import names_of, words_of
 from situ.language.situations.ast import Query, Symbol
 from situ.language.situations.define import length_if_boolean
-from situ.language.situations.described import condition_text, holding_text, source_text, usable_text
+from situ.language.situations.described import (
+    TICKS,
+    absence_certain,
+    condition_text,
+    difference_certain,
+    has_ticks,
+    holding_text,
+    source_text,
+    usable_text,
+)
+from situ.language.situations.printer import absence_text, difference_text
 from situ.language.text.nodes import Duration
 from situ.plan.cost import Floats
-from situ.plan.pattern import initial_plan, reduce_pattern, relation_matrix, triggers_of
+from situ.plan.having import having_lines, open_notes
+from situ.plan.pattern import initial_plan, positive_part, reduce_pattern, relation_matrix, triggers_of
 from situ.plan.plan import Plan
 from situ.plan.render import Section, Table, to_html, to_rich, to_text
 
@@ -67,8 +78,10 @@ class Explanation:
         parts = [_query_section(self.query), symbols_section(self.query)]
         if self.query.constraints:
             parts += [_constraints_section(self), *_inferred_sections(self)]
+        parts += _distance_sections(self.query)
+        parts += _absence_sections(self.query)
         if self.plan is not None:
-            parts += [_triggers_section(self), plan_section(self.query, self.plan)]
+            parts += [_triggers_section(self), plan_section(positive_part(self.query), self.plan)]
         if self.actuals is not None:
             parts += _actual_sections(self, self.actuals)
         if self.notes:
@@ -98,9 +111,11 @@ class Explanation:
 
 def explain_query(query: Query) -> Explanation:
     """What was understood of `query`, and how it would be joined before anything is known of the data."""
-    written, reduced = relation_matrix(query), reduce_pattern(query)
-    triggers, plan = triggers_of(query, written), initial_plan(query, written, reduced)
-    return Explanation(query, reduced, triggers, plan)
+    matched = positive_part(query)
+    written, reduced = relation_matrix(matched), reduce_pattern(matched)
+    triggers, plan = triggers_of(matched, written), initial_plan(matched, written, reduced)
+    explanation = Explanation(query, reduced, triggers, plan)
+    return explanation.with_notes(*open_notes(matched, reduced.matrix))
 
 
 def explain_text(query: Query) -> Explanation:
@@ -144,7 +159,7 @@ def _query_section(query: Query) -> Section:
     lines = [_source_line(query)]
     if query.where is not None:
         lines.append(f"Only rows with {query.where.sql} are events.")
-    if len(query.symbols) > 1 and not query.constraints:
+    if len(query.positives) > 1 and not query.constraints and not query.differences:
         lines.append("There is no PATTERN: this query can derive situations but not match them.")
         return Section("Query", tuple(lines))
     if query.emit == "EARLY":
@@ -154,7 +169,8 @@ def _query_section(query: Query) -> Section:
         )
         last = "that instant"
     else:
-        lines.append("A match is reported when all its situations have ended (EMIT FINAL).")
+        certain = ", and its NO groups are certain" if query.absences else ""
+        lines.append(f"A match is reported when all its situations have ended{certain} (EMIT FINAL).")
         last = "the last end"
     if query.within is None:
         lines.append("There is no WITHIN: situations of any age can match, and a stream needs one.")
@@ -162,6 +178,9 @@ def _query_section(query: Query) -> Section:
         lines.append(
             f"From the first start to {last} at most {describe_duration(query.within)} may pass (WITHIN)."
         )
+    lines += having_lines(query)
+    if has_ticks(query):
+        lines.append(TICKS)
     return Section("Query", tuple(lines))
 
 
@@ -179,7 +198,9 @@ def symbols_section(query: Query) -> Section:
     rows = []
     for symbol, admissible in zip(query.symbols, query.admissible, strict=True):
         bounds = lasting(symbol.at_least, symbol.at_most)
-        rows.append((symbol.name, condition_text(query, symbol), bounds, usable_text(query, admissible)))
+        used = "never: it must be absent" if symbol.name in query.absent_names else None
+        used = used or usable_text(query, admissible)
+        rows.append((symbol.name, condition_text(query, symbol), bounds, used))
     heading = ("symbol", holding_text(query), "lasts", "can be used")
     return Section("Symbols", (), Table(heading, tuple(rows)))
 
@@ -195,11 +216,11 @@ def lasting(at_least: Duration | None, at_most: Duration | None) -> str:
 
 def relation_text(names: tuple[str, ...], bits: int, left: int, right: int) -> str:
     """Two symbols, given by number, and what holds between them: `A meets; overlaps B`."""
-    return f"{names[left]} {'; '.join(names_of(bits))} {names[right]}"
+    return f"{names[left]} {'; '.join(words_of(bits))} {names[right]}"
 
 
 def _constraints_section(explanation: Explanation) -> Section:
-    query, matrix = explanation.query, explanation.reduced.matrix
+    query, matrix = positive_part(explanation.query), explanation.reduced.matrix
     names = query.symbol_names
     removed = {(left, right): bits for left, right, bits in explanation.reduced.removed}
     rows = []
@@ -247,14 +268,52 @@ def _awaited(symbol: Symbol) -> str:
 
 
 def _inferred_sections(explanation: Explanation) -> list[Section]:
-    names = explanation.query.symbol_names
+    names = positive_part(explanation.query).symbol_names
     lines = [relation_text(names, bits, left, right) for left, right, bits in explanation.reduced.inferred]
     return [Section("What follows from them", tuple(lines))] if lines else []
 
 
 def _triggers_section(explanation: Explanation) -> Section:
-    found = instants(explanation.query.symbols, explanation.triggers)
-    return Section("What can complete a match", (", ".join(found) + ".",))
+    query = positive_part(explanation.query)
+    found = instants(query.symbols, explanation.triggers)
+    if explanation.query.emit == "EARLY" and (query.differences or explanation.query.absences):
+        found = _possible_instants(explanation)
+    elif explanation.query.absences:
+        found += _absence_instants(explanation.query)
+    return Section("What can complete a match", (", ".join(dict.fromkeys(found)) + ".",))
+
+
+def _possible_instants(explanation: Explanation) -> list[str]:
+    """The instants of SEM 9.4 and 11.5, one by one: the last of a match's is the one it is reported at."""
+    query, found = positive_part(explanation.query), []
+    for symbol, kind in zip(query.symbols, query.admissible, strict=True):
+        alone = Trigger(kind is Admissible.AT_START, kind is Admissible.DELAYED, kind is Admissible.AT_END)
+        found += instants([symbol], [alone])
+    for left, right in _constrained_pairs(query):
+        kinds = query.admissible[left], query.admissible[right]
+        bits = int(explanation.reduced.matrix[left, right])
+        found += instants((query.symbols[left], query.symbols[right]), pair_triggers(bits, *kinds))
+    for difference in query.differences:
+        found.append(f"the instant that {difference_text(difference)} is certain")
+    return found + _absence_instants(explanation.query)
+
+
+def _absence_instants(query: Query) -> list[str]:
+    return [f"the instant that {absence_text(absence)} is certain" for absence in query.absences]
+
+
+def _distance_sections(query: Query) -> list[Section]:
+    rows = tuple((difference_text(one), difference_certain(query, one)) for one in query.differences)
+    return [Section("Distances", (), Table(("distance", "certain"), rows))] if rows else []
+
+
+def _absence_sections(query: Query) -> list[Section]:
+    rows = tuple((absence_text(one), absence_certain(query, one)) for one in query.absences)
+    return (
+        [Section("What must be absent", (), Table(("group", "certain, if nothing fits"), rows))]
+        if rows
+        else []
+    )
 
 
 def plan_section(query: Query, plan: Plan) -> Section:
@@ -296,7 +355,7 @@ def _actual_sections(explanation: Explanation, actuals: Actuals) -> list[Section
         lines.append(f"Plan changes: {actuals.n_plan_changes}.")
     sections = [Section("What the run did", tuple(lines), _pairs_table(explanation, actuals))]
     if actuals.plan is not None:
-        last = plan_section(query, actuals.plan)
+        last = plan_section(positive_part(query), actuals.plan)
         sections.append(replace(last, title="Plan at the end"))
     return sections
 
@@ -304,9 +363,9 @@ def _actual_sections(explanation: Explanation, actuals: Actuals) -> list[Section
 def _pairs_table(explanation: Explanation, actuals: Actuals) -> Table | None:
     if actuals.candidates is None or actuals.survivors is None or explanation.plan is None:
         return None
-    names, matrix = explanation.query.symbol_names, explanation.reduced.matrix
-    rows = []
-    for left, right in _constrained_pairs(explanation.query):
+    query, matrix = positive_part(explanation.query), explanation.reduced.matrix
+    names, rows = query.symbol_names, []
+    for left, right in _constrained_pairs(query):
         seen = float(actuals.candidates[left, right] + actuals.candidates[right, left])
         passed = float(actuals.survivors[left, right] + actuals.survivors[right, left])
         rows.append(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from situ.algebra.certainty import Trigger, trigger_endpoints
@@ -10,6 +12,11 @@ from situ.algebra.network import Network, Reduced
 from situ.algebra.relations import ALL, EQUALS, converse
 from situ.language.situations.ast import Query
 from situ.plan.plan import Plan, Planner
+
+
+def positive_part(query: Query) -> Query:
+    """The query without its NO groups and their symbols: what is joined (SEM 11.1)."""
+    return replace(query, symbols=query.positives, absences=())
 
 
 def relation_matrix(query: Query) -> IntArray:
@@ -43,6 +50,6 @@ def initial_plan(query: Query, written: IntArray, reduced: Reduced) -> Plan | No
 
     Pairs that the query does not relate stay free, whatever follows for them: a join compares what is asked.
     """
-    if not query.constraints and len(query.symbols) > 1:
+    if len(query.positives) > 1 and not query.constraints and not query.differences:
         return None
     return Planner(np.where(written == ALL, ALL, reduced.matrix)).plan

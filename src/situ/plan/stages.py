@@ -8,9 +8,10 @@ that the first order of a run can be another one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from situ.algebra.certainty import Trigger
@@ -24,12 +25,14 @@ from situ.language.situations.parser import read_clauses
 from situ.language.situations.printer import query_text
 from situ.language.text.clauses import Clause, split_clauses
 from situ.language.text.foreign import check_text
+from situ.language.text.parameters import Parameter, filled
 from situ.language.text.tokens import Source, tokenize
 from situ.plan import dump
-from situ.plan.pattern import initial_plan, reduce_pattern, relation_matrix, triggers_of
+from situ.plan.pattern import initial_plan, positive_part, reduce_pattern, relation_matrix, triggers_of
 from situ.plan.plan import Plan
 
 Binding = Callable[[Query], BoundQuery]
+_NONE: Mapping[str, Parameter] = MappingProxyType({})
 
 
 class Course:
@@ -39,9 +42,12 @@ class Course:
     schema decides (columns, ticks, whether a BETWEEN is a length) stays open.
     """
 
-    def __init__(self, given: str, binding: Binding | None = None) -> None:
+    def __init__(
+        self, given: str, binding: Binding | None = None, parameters: Mapping[str, Parameter] = _NONE
+    ) -> None:
         self._given = given
         self.binding = binding
+        self._parameters = parameters
 
     @cached_property
     def text(self) -> str:
@@ -49,7 +55,7 @@ class Course:
 
     @cached_property
     def source(self) -> Source:
-        return Source.of(self.text)
+        return filled(Source.of(self.text), self._parameters)
 
     @cached_property
     def clauses(self) -> dict[str, Clause]:
@@ -73,20 +79,24 @@ class Course:
         return self.checked if self.binding is None else self.bound.query
 
     @cached_property
+    def matched(self) -> Query:
+        return positive_part(self.query)
+
+    @cached_property
     def relations(self) -> IntArray:
-        return relation_matrix(self.query)
+        return relation_matrix(self.matched)
 
     @cached_property
     def reduced(self) -> Reduced:
-        return reduce_pattern(self.query)
+        return reduce_pattern(self.matched)
 
     @cached_property
     def triggers(self) -> tuple[Trigger, ...]:
-        return triggers_of(self.query, self.relations)
+        return triggers_of(self.matched, self.relations)
 
     @cached_property
     def plan(self) -> Plan | None:
-        return initial_plan(self.query, self.relations, self.reduced)
+        return initial_plan(self.matched, self.relations, self.reduced)
 
 
 @dataclass(frozen=True)
@@ -126,13 +136,13 @@ STAGES: tuple[Stage, ...] = (
     Stage("bound query", "Finds the query's columns in the table, and turns its durations into ticks.",
           bind, lambda course: dump.bound_lines(course.checked, course.bound), needs_table=True),
     Stage("relations", "Writes the pattern as a matrix: what is asked from each symbol to each other.",
-          relation_matrix, lambda course: dump.relation_lines(course.query, course.relations)),
+          relation_matrix, lambda course: dump.relation_lines(course.matched, course.relations)),
     Stage("reduced relations", "Removes relations that cannot hold together, and infers what follows.",
-          reduce_pattern, lambda course: dump.reduced_lines(course.query, course.reduced)),
+          reduce_pattern, lambda course: dump.reduced_lines(course.matched, course.reduced)),
     Stage("triggers", "Finds the only starts, ends and other instants at which a match can be complete.",
-          triggers_of, lambda course: dump.trigger_lines(course.query, course.triggers)),
+          triggers_of, lambda course: dump.trigger_lines(course.matched, course.triggers)),
     Stage("initial plan", "Chooses in which order symbols are joined, before anything is known of the data.",
-          initial_plan, lambda course: dump.plan_lines(course.query, course.plan)),
+          initial_plan, lambda course: dump.plan_lines(course.matched, course.plan)),
 )
 # fmt: on
 
@@ -157,9 +167,11 @@ def stages_of(text: str, binding: Binding | None = None) -> Iterator[tuple[Stage
         yield stage, stage.lines(course)
 
 
-def told(text: str, binding: Binding | None = None) -> Iterator[str]:
+def told(
+    text: str, binding: Binding | None = None, parameters: Mapping[str, Parameter] = _NONE
+) -> Iterator[str]:
     """`stages_of` as lines with headings; that of a stage comes before it is tried, so a refusal has one."""
-    course = Course(text, binding)
+    course = Course(text, binding, parameters)
     for number, stage in enumerate(_due(course), start=1):
         if number > 1:
             yield ""

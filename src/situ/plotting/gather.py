@@ -60,9 +60,8 @@ class Gatherer:
                 "pictures have no axis for times that are numbers of a unit",
                 hint="leave time_unit out, and draw a table whose time column is a timestamp",
             )
-        self.options = {
-            name: value for name, value in options.items() if name not in ("match_id", "join", "threads")
-        }
+        of_matches = ("match_id", "join", "threads", "until")
+        self.options = {name: value for name, value in options.items() if name not in of_matches}
         if Deriving(query).takes("ties"):
             self.options["ties"] = "last"  # whoever found the matches has said what there is to say
         self.bound: BoundQuery = bind(query, spark_schema(schema), time=options.get("time"))

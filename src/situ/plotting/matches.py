@@ -55,6 +55,9 @@ def return_column(query: Query, name: str) -> str:
 
 
 def loose(query: Query) -> Query:
-    """Every raw run of every symbol: no durations, pattern or aggregates."""
-    symbols = tuple(replace(symbol, at_least=None, at_most=None) for symbol in query.symbols)
-    return replace(query, symbols=symbols, constraints=(), within=None, items=(), returns=())
+    """Every raw run of every symbol: no pattern, aggregates or lengths, but those of silences."""
+    symbols = tuple(
+        symbol if symbol.is_silence else replace(symbol, at_least=None, at_most=None)
+        for symbol in query.symbols
+    )
+    return replace(query, symbols=symbols, constraints=(), within=None, items=(), returns=(), having=None)

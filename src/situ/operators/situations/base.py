@@ -7,13 +7,17 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from situ.carry.contract import Field, Setting, Work
 from situ.operators.situations.engine import Engine
+from situ.operators.situations.judged import JudgedEngine, is_judged
 from situ.operators.situations.result import MatchResults, SituationResults
 from situ.operators.situations.tells import TellsOfMatches
+from situ.rows.kernels.numbers import NEVER
 from situ.rows.needs import Needs
+from situ.rows.prepared import Positions
 
 if TYPE_CHECKING:
     from situ.operators.situations.question import AskedSituations
@@ -23,6 +27,7 @@ class SituationsOperator:
     """A bound query as an operator."""
 
     engine_type: type[Engine] = Engine
+    judged_type: type[Engine] = JudgedEngine
 
     def __init__(self, asked: AskedSituations, schema: pa.Schema, setting: Setting) -> None:
         self.asked = asked
@@ -38,7 +43,8 @@ class SituationsOperator:
     def engine(self) -> Any:
         """The query compiled."""
         setting, is_match = self.setting, self.asked.kind == "match"
-        return self.engine_type(
+        engine_type = self.judged_type if is_judged(self.asked.bound.query) else self.engine_type
+        return engine_type(
             # situations are kept whatever their age
             self.asked.bound if is_match else replace(self.asked.bound, within=None),
             ansi=setting.ansi,
@@ -57,6 +63,10 @@ class SituationsOperator:
         """The plan, and the candidates that all joins have looked at."""
         so_far: Work = self.engine.work_so_far()
         return so_far
+
+    def next_due(self, kept: Any) -> Positions:
+        """Results come with rows."""
+        return np.full(kept.n_slots, NEVER)
 
 
 class OfMatches(TellsOfMatches, SituationsOperator):

@@ -25,7 +25,7 @@ from situ.operators.situations.kernels.match import MOST_AT_ONCE, Matches, Work,
 from situ.operators.situations.kernels.retain import retain
 from situ.operators.situations.kernels.situate import settle, situate
 from situ.operators.situations.known import Known, Positions
-from situ.operators.situations.program import make_spec
+from situ.operators.situations.program import make_spec, of_positives
 from situ.plan.explain import Actuals
 from situ.plan.plan import Planner
 from situ.rows.kernels.look import rows_at
@@ -132,7 +132,10 @@ class Engine:
     ) -> None:
         self.bound = bound
         self.spec = make_spec(bound, forget_after=forget_after)
-        self._plain_spec = self.spec[:]
+        self.n_positive = len(bound.query.positives)  # absent symbols stand behind the others
+        self.join_spec = of_positives(self.spec, self.n_positive)
+        self._plain_spec = self.join_spec[:]
+        self.n_state_rows = 2 + len(self.spec.ending)  # of Known.state
         self.aggregates = specs_of(bound, ansi=ansi, with_count=with_count)
         self.n_symbols = len(bound.query.symbols)
         self.mask_type: np.dtype[np.unsignedinteger] = np.dtype(
@@ -142,22 +145,25 @@ class Engine:
         self._crew = Crew(threads)
         self.has_aggregates = any(self.aggregates)
         n_components = sum(len(own.components) for own in self.aggregates)
-        self._need = Need.of(self.n_symbols, n_components, self._crew.most)
+        self._need = Need.of(self.n_positive, n_components, self._crew.most)
         self._part_need = self._need._replace(is_alone=False)
-        self.planner = Planner(self.spec.relations, join=join)  # type: ignore[arg-type]  # checked as an option
-        self._work = new_work(self.n_symbols)
+        self.planner = Planner(self.join_spec.relations, join=join)  # type: ignore[arg-type]  # checked as an option
+        self._work = new_work(self.n_positive)
         self._plain_work = self._work[:]
         self._n_unseen, self._look_after = 0, _FIRST_LOOK
         self._plan_changed()
         self.no_states = tuple(spec.empty() for spec in self.aggregates)
-        no_ends = np.empty((2 * self.n_symbols + 2, 0), np.int64)
-        self._nothing_found = Found(no_ends, np.empty((self.n_symbols, 0), np.uint8), self.no_states)
+        no_ends = np.empty((2 * self.n_positive + 2, 0), np.int64)
+        self._nothing_found = Found(no_ends, np.empty((self.n_positive, 0), np.uint8), self.no_states)
 
     def nothing_known(self, n_slots: int) -> Known:
         """Partitions never seen before."""
         return Known.nothing(n_slots, self.spec, self.aggregates)
 
-    def step(self, events: Input, known: Known) -> tuple[Found, Known]:
+    def check_state(self, known: Known) -> None:
+        """Refuse rows of `Known.state` that no step can have left, beside those that all queries have."""
+
+    def step(self, events: Input, known: Known, complete: int | None = None) -> tuple[Found, Known]:
         """The matches the rows complete, and what is known afterwards."""
         n_events = len(events.rows.time)
         by_range = self.planner.plan.join == "range"
@@ -218,7 +224,11 @@ class Engine:
         at_once = is_cheaper_at_once(runs[:], before, self._costs, self._full[0, 0])
         return self._full if at_once else self._deltas
 
-    def find(self, events: Input, known: Known) -> Found:
+    def begun(self, events: Input, known: Known, complete: int | None) -> tuple[Input, Derived]:
+        """The rows as situations are derived from them, and these."""
+        return events, self.derive(events.rows, known)
+
+    def find(self, events: Input, known: Known, complete: int | None = None) -> Found:
         """The matches the rows complete, where nothing comes after them."""
         with self._crew.measured(len(events.rows.time)) as n_threads:
             pieces = self._pieces(events, known, n_threads)
@@ -295,9 +305,9 @@ class Engine:
         return matches
 
     def _join(self, runs: Runs, before: Positions, share: int = 1) -> tuple[Matches, Work]:
-        works = [new_work(self.n_symbols) for _ in range(share)]
+        works = [new_work(self.n_positive) for _ in range(share)]
         if self.planner.plan.join == "pair":
-            return pair_join(runs, self.spec, self._full[0], before, works[0], self._need), works[0]
+            return pair_join(runs, self.join_spec, self._full[0], before, works[0], self._need), works[0]
         orders = self._orders_for(runs, before)
         pieces = [
             (runs[:], self._plain_spec, orders, (before, 0, len(before), share, part), work[:], self._need)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from situ.carry.contract import Span, Stepped
+from situ.operators.situations import judged_purge
 from situ.operators.situations.base import OfMatches, OfSituations, SituationsOperator
 from situ.operators.situations.condensed import CondensedEvents, condense, read_condensed
 from situ.operators.situations.engine import Input
 from situ.operators.situations.input import in_order, to_input
+from situ.operators.situations.judged import JudgedEngine
 from situ.operators.situations.kernels.advance import is_any_late
 from situ.operators.situations.kernels.layout import Runs
 from situ.operators.situations.known import Known
@@ -57,7 +59,19 @@ class EventOperator(SituationsOperator):
 
     def next_purge(self, kept: Known) -> Positions:
         """For each slot the instant that must be complete before something of it can go."""
+        if isinstance(self.engine, JudgedEngine):
+            return judged_purge.next_purge(kept, self.engine)
         return next_purge(kept, self.engine.spec)
+
+    def next_due(self, kept: Known) -> Positions:
+        """For each slot the smallest `complete` at which time alone brings a match."""
+        assert isinstance(self.engine, JudgedEngine), "results of others come with rows"
+        return judged_purge.next_due(kept, self.engine)
+
+    def _purged(self, kept: Known, complete: int) -> tuple[Known, Flags]:
+        if isinstance(self.engine, JudgedEngine):
+            return judged_purge.purge(kept, self.engine, complete)
+        return purge(kept, self.engine.spec, complete)
 
     def counted(self) -> int | None:
         """Of aggregates every row is a value, and a minimum may be reached at any; so may a gap begin."""
@@ -98,36 +112,42 @@ class EventMatches(EventOperator, OfMatches):
     def step(self, kept: Known, rows: Prepared, complete: int | None, *, at_end: bool = False) -> Stepped:
         """The matches that the rows complete."""
         if kept.n_slots == 1 and goes_on(rows.time, kept.horizon, LONG_AGO):  # the way of single events
-            return self._stepped(kept, in_order(self.engine, rows), at_end=at_end)
+            return self._stepped(kept, in_order(self.engine, rows), complete, at_end=at_end)
         tied = Tied()
         events, is_late = self._input(kept, rows, complete, tied)
-        stepped = self._stepped(kept, events, at_end=at_end)
+        stepped = self._stepped(kept, events, complete, at_end=at_end)
         return stepped if is_late is None and not tied.n_rows else stepped._replace(late=is_late, tied=tied)
 
-    def _stepped(self, kept: Known, events: Input, *, at_end: bool) -> Stepped:
+    def _stepped(self, kept: Known, events: Input, complete: int | None, *, at_end: bool) -> Stepped:
         if at_end:
-            return Stepped(kept, (FoundMatches(self.results, self.engine.find(events, kept)),))
-        found, after = self.engine.step(events, kept)
+            return Stepped(kept, (FoundMatches(self.results, self.engine.find(events, kept, complete)),))
+        found, after = self.engine.step(events, kept, complete)
         return Stepped(after, (FoundMatches(self.results, found),) if found.ends.shape[1] else ())
 
     def prune(self, kept: Known) -> Known:
         """Without closed situations that the pattern rules out for every match to come."""
+        if isinstance(self.engine, JudgedEngine):
+            return kept  # a configuration may be waiting for nothing but time
         return prune(kept, self.engine.spec)
 
     def purge(self, kept: Known, complete: int) -> tuple[Known, Flags]:
         """What the window still reaches; which partitions are to be forgotten."""
-        return purge(kept, self.engine.spec, complete)
+        return self._purged(kept, complete)
 
-    def step_condensed(self, kept: Known, condensed: CondensedEvents, *, at_end: bool) -> Stepped:
+    def step_condensed(
+        self, kept: Known, condensed: CondensedEvents, *, at_end: bool, complete: int | None = None
+    ) -> Stepped:
         """`step` of condensed rows."""
-        return self._stepped(kept, condensed.expanded(self.engine), at_end=at_end)
+        return self._stepped(kept, condensed.expanded(self.engine), complete, at_end=at_end)
 
     @property
     def is_sliced(self) -> bool:
-        """Whether a window says how far back matches reach."""
-        return bool(self.engine.spec.within != UNBOUNDED)
+        """Whether a window says how far back matches reach, and nothing that is waited for."""
+        return bool(self.engine.spec.within != UNBOUNDED) and not isinstance(self.engine, JudgedEngine)
 
-    def slices(self, condensed: CondensedEvents, wanted: int, least: int) -> Iterator[Slice]:
+    def slices(
+        self, condensed: CondensedEvents, wanted: int, least: int, complete: int | None = None
+    ) -> Iterator[Slice]:
         """Slices of about equally much work."""
         return slices_of(self.engine, condensed, wanted, least)
 
@@ -150,14 +170,14 @@ class EventSituations(EventOperator, OfSituations):
     def step(self, kept: Known, rows: Prepared, complete: int | None, *, at_end: bool = False) -> Stepped:
         """The situations that the rows close."""
         if kept.n_slots == 1 and goes_on(rows.time, kept.horizon, LONG_AGO):
-            return self._stepped(kept, in_order(self.engine, rows), at_end=at_end)
+            return self._stepped(kept, in_order(self.engine, rows), complete, at_end=at_end)
         tied = Tied()
         events, is_late = self._input(kept, rows, complete, tied)
-        return self._stepped(kept, events, at_end=at_end)._replace(late=is_late, tied=tied)
+        return self._stepped(kept, events, complete, at_end=at_end)._replace(late=is_late, tied=tied)
 
-    def _stepped(self, kept: Known, events: Input, *, at_end: bool) -> Stepped:
+    def _stepped(self, kept: Known, events: Input, complete: int | None, *, at_end: bool) -> Stepped:
         engine = self.engine
-        runs, state = engine.derive(events.rows, kept)
+        events, (runs, state, *_) = engine.begun(events, kept, complete)
         emitted = [self._closed(symbol, events, runs, kept, at_end) for symbol in range(engine.n_symbols)]
         if at_end:
             return Stepped(kept, emitted)
@@ -182,8 +202,10 @@ class EventSituations(EventOperator, OfSituations):
             # what a forgotten history left open stays open for ever (SEM 8.5): it will not be reported
             over = kept.horizon < complete - int(spec.forget_after)
             kept = kept.keep_entries(~np.repeat(over, np.diff(kept.offset)))
-        return purge(kept, spec, complete)
+        return self._purged(kept, complete)
 
-    def step_condensed(self, kept: Known, condensed: CondensedEvents, *, at_end: bool) -> Stepped:
+    def step_condensed(
+        self, kept: Known, condensed: CondensedEvents, *, at_end: bool, complete: int | None = None
+    ) -> Stepped:
         """`step` of condensed rows."""
-        return self._stepped(kept, condensed.expanded(self.engine), at_end=at_end)
+        return self._stepped(kept, condensed.expanded(self.engine), complete, at_end=at_end)

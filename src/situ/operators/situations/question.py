@@ -12,9 +12,11 @@ import pyarrow as pa
 
 from situ.carry.contract import Returned, Setting
 from situ.errors import OptionError, QueryError
+from situ.language.situations.absent import unbounded_absence, unbounded_hint
 from situ.language.situations.ast import Query
 from situ.language.situations.binder import BoundQuery, bind
-from situ.language.situations.printer import item_text
+from situ.language.situations.having import without_having
+from situ.language.situations.printer import absence_text, item_text
 from situ.language.text.nodes import Expression
 from situ.language.text.types import Schema
 from situ.language.text.words import KEEP_ALL_VALUES, quote
@@ -88,11 +90,13 @@ class Matching(SituationsQuestion):
     kind = "match"
 
     def __init__(self, query: Query) -> None:
-        if len(query.symbols) > 1 and not query.constraints:  # SEM 7
+        related = query.constraints or query.differences
+        if len(query.positives) > 1 and not related:  # SEM 7
             raise QueryError(
                 "a query of several symbols needs a PATTERN to match", hint="or ask for situ.situations"
             )
-        super().__init__(query)
+        absent = [symbol for symbol in query.symbols if symbol.name in query.absent_names]
+        super().__init__(replace(query, symbols=(*query.positives, *absent)))
 
     def check_stream(self) -> None:
         """State must be bounded (SEM 4.6)."""
@@ -101,15 +105,22 @@ class Matching(SituationsQuestion):
                 "a stream needs a window, or its state would grow for ever",
                 hint="say how long a match may take from its first start to its detection: WITHIN 5 minutes",
             )
+        unbounded = unbounded_absence(self.query)
+        if unbounded is not None:  # SEM 11.7
+            raise QueryError(
+                f"a {unbounded.symbol} of any age could fit {absence_text(unbounded)}, "
+                "so a stream would have to keep them all",
+                hint=unbounded_hint(unbounded),
+            )
 
 
 class Deriving(SituationsQuestion):
-    """`situ.situations`: patterns have no say in it, and followed-by would keep more in state."""
+    """`situ.situations`: PATTERN and HAVING have no say in it, and followed-by would keep more in state."""
 
     kind = "situations"
 
     def __init__(self, query: Query) -> None:
-        super().__init__(replace(query, constraints=()))
+        super().__init__(replace(without_having(query), constraints=(), differences=(), absences=()))
 
     def check_stream(self) -> None:
         """An open situation is kept whatever its age, so what is kept of it may not grow (SEM 5.2)."""
@@ -134,7 +145,7 @@ class AskedSituations:
 
     def counting(self) -> AskedSituations:
         """The same without RETURN: no attribute needs to be read or carried anywhere."""
-        query = replace(self.bound.query, items=(), returns=())
+        query = replace(self.bound.query, items=(), returns=(), having=None)
         bound = replace(self.bound, query=query, attributes=(), item_types=())
         needs = replace(self.needs, attributes=())
         return replace(self, bound=bound, needs=needs, whole=self.bound.query)
@@ -148,6 +159,11 @@ class AskedSituations:
             return (*items, Returned(MATCH_TIME, MATCH_TIME), *ids)
         values = [Returned(name, f"_value_{i}") for i, name in enumerate(aggregates_of(self.bound))]
         return (*(Returned(name, name) for name in ("symbol", "ts", "te", "n_events")), *values)
+
+    @property
+    def having(self) -> Expression | None:
+        """HAVING, over the items that are emitted."""
+        return self.bound.query.having
 
     def operator(
         self, schema: pa.Schema, setting: Setting
@@ -191,18 +207,22 @@ def needs_of(bound: BoundQuery, options: Options) -> Needs:
         instant=instant,
         only_where_true=query.intervals is None,
         window=bound.within,
+        ticks=bool(query.absences) or any(symbol.is_silence for symbol in query.symbols),
     )
 
 
 def conditions_of(query: Query) -> list[Expression]:
-    """The condition of each symbol; SYMBOL BY is a comparison with the symbol's name."""
+    """The condition of each symbol; SYMBOL BY compares with its name, a silence looks at every event."""
     found = []
     for symbol in query.symbols:
         if symbol.condition is not None:
             found.append(symbol.condition)
             continue
+        if symbol.is_silence:
+            found.append(Expression("TRUE", ()))
+            continue
         kind = None if query.intervals is None else query.intervals.symbol_by
-        assert kind is not None  # only SYMBOL BY leaves a symbol without a condition
+        assert kind is not None  # nothing else leaves a symbol without a condition
         name = symbol.name.replace("\\", "\\\\").replace("'", "\\'")
         found.append(Expression(f"{quote(kind)} = '{name}'", (kind,)))
     return found

@@ -12,11 +12,13 @@ import pyarrow as pa
 from situ.aggregate.types import value_type
 from situ.carry.contract import Field, Setting
 from situ.errors import DataError, UnsupportedExpressionError
-from situ.expressions import Compiled, compile_expression
+from situ.expressions import Compiled, compile_condition, compile_expression
 from situ.expressions.types import canonical
-from situ.language.situations.ast import Item, ReturnItem
+from situ.language.situations.ast import Item
 from situ.language.situations.binder import BoundQuery
+from situ.language.situations.having import WHAT as HAVING
 from situ.language.situations.printer import item_text
+from situ.language.text.nodes import Expression
 from situ.operators.situations.engine import Engine, Found, SymbolValues
 from situ.operators.situations.identity import match_ids
 from situ.operators.situations.known import Positions
@@ -118,8 +120,10 @@ class MatchResults(_Items):
         ]
         self._functions = {item.function for item in bound.query.items}
         self._returns: list[tuple[str, Compiled | _Passed]] = []
+        self._having = self._condition(bound.query.having, setting)
         if setting.evaluates:
-            self._returns = [(item.name, self._compiled(item, setting)) for item in bound.query.returns]
+            returns = bound.query.returns
+            self._returns = [(item.name, self._compiled(item.expression, setting)) for item in returns]
             self.output = [Field(name, compiled.type) for name, compiled in self._returns]
         else:
             self.output = [self._item_field(i, name) for i, (name, _, _) in enumerate(self._items)]
@@ -128,32 +132,46 @@ class MatchResults(_Items):
             self.output.append(Field(MATCH_ID, pa.string()))
         self._sheets = self._plain_sheets()
 
-    def _compiled(self, item: ReturnItem, setting: Setting) -> Compiled | _Passed:
+    def _compiled(self, expression: Expression, setting: Setting) -> Compiled | _Passed:
         """A RETURN item to be evaluated here; a list passes through, and nothing is computed with it."""
-        for column in item.expression.columns:
-            field = self.item_schema.field(column)
-            if pa.types.is_list(field.type):
-                if item.expression.sql.strip("()") == column:
-                    return _Passed(field.type, (column,))
-                of = item_text(self.bound.query.items[self.item_schema.get_field_index(column)])
+        bare = expression.sql.strip("()")
+        if bare in expression.columns and pa.types.is_list(self.item_schema.field(bare).type):
+            return _Passed(self.item_schema.field(bare).type, (bare,))
+        self._refuse_lists(expression)
+        return compile_expression(
+            expression, self.item_schema, ansi=setting.ansi, time_zone=setting.time_zone
+        )
+
+    def _condition(self, having: Expression | None, setting: Setting) -> Compiled | None:
+        """HAVING, where it is to be evaluated here."""
+        if having is None or not setting.evaluates:
+            return None
+        self._refuse_lists(having)
+        return compile_condition(
+            having, self.item_schema, HAVING, ansi=setting.ansi, time_zone=setting.time_zone
+        )
+
+    def _refuse_lists(self, expression: Expression) -> None:
+        for column in expression.columns:
+            i = self.item_schema.get_field_index(column)
+            if pa.types.is_list(self.item_schema.field(i).type):
+                of = item_text(self.bound.query.items[i])
                 raise UnsupportedExpressionError(
                     f"an expression over {of}",
                     hint=f"Return {of} alone and compute with the column that it becomes.",
                 )
-        return compile_expression(
-            item.expression, self.item_schema, ansi=setting.ansi, time_zone=setting.time_zone
-        )
 
     def _plain_sheets(self) -> Sheets | None:
         """Where results show endpoints as they are and nothing else, those of small steps need no columns."""
         if (
             not self._evaluates
+            or self._having is not None
             or self.bound.partition
             or self.with_id
             or not are_ticks(self.time_type, self.bound.time.unit)
         ):
             return None
-        shown, n = [], self.engine.n_symbols
+        shown, n = [], self.engine.n_positive
         for _, compiled in self._returns:
             item = compiled.columns[0] if compiled.is_bare else None
             _, symbol, function = next((i for i in self._items if i[0] == item), (None, 0, None))
@@ -168,10 +186,18 @@ class MatchResults(_Items):
         if self._sheets is not None and found.size <= self._sheets.size:
             return self._sheets.table(found)
         items = self._values(found)
+        instants, starts = found.instant, list(found.ts)
+        if self._having is not None:
+            true = self._having(items, found.size).cast(pa.bool_()).fill_null(False)
+            if true.false_count:  # RETURN is not evaluated for a match that is not reported: it might fail
+                items = {name: column.filter(true) for name, column in items.items()}
+                keys = [column.filter(true) for column in keys]
+                kept = true.to_numpy(zero_copy_only=False)
+                instants, starts = instants[kept], [ts[kept] for ts in starts]
         own = [compiled(items) for _, compiled in self._returns] if self._evaluates else items.values()
-        columns = [*keys, *own, self.times(found.instant)]
+        columns = [*keys, *own, self.times(instants)]
         if self.with_id:
-            columns.append(match_ids(self.bound.query, keys, list(found.ts)))
+            columns.append(match_ids(self.bound.query, keys, starts))
         return pa.Table.from_arrays(columns, schema=schema)
 
     def _values(self, found: Found) -> dict[str, pa.Array]:

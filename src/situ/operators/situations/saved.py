@@ -60,7 +60,7 @@ def read_known(reader: Reader, engine: Engine, n_slots: int, opaque: Mapping[str
     slots = Slots(
         reader.array(np.int64, (n_slots,)),
         reader.array(np.uint64, (n_slots,)),
-        reader.array(np.int64, (len(spec.ending), n_slots)),
+        reader.array(np.int64, (engine.n_state_rows - 2, n_slots)),
     )
     symbol = reader.array(np.int64, (None,))
     size = len(symbol)
@@ -75,13 +75,14 @@ def read_known(reader: Reader, engine: Engine, n_slots: int, opaque: Mapping[str
         carry.append(own.from_buffers(buffers, opaque) if own else own.empty())
     known = Known.of(slots, entries, tuple(carry))
     check_known(known, spec)
+    engine.check_state(known)
     return known
 
 
 def check_known(known: Known, spec: Spec) -> None:
     """Refuse what no step can have left; `known` has the shapes of this query."""
     n_symbols = len(spec.at_least)
-    fault = fault_of_known(known.state, known.kept, known.offset, n_symbols)
+    fault = fault_of_known(known.state, known.kept, known.offset, n_symbols, len(spec.ending))
     if fault != SOUND:
         require(False, _FAULTS[fault])
     for symbol, states in enumerate(known.carry):

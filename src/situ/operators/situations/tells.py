@@ -26,11 +26,11 @@ class TellsOfMatches:
         query = self.asked.bound.query
         return Tally.nothing(len(query.symbols), len(query.constraints))
 
-    def tally(self, rows: Prepared, tied: Tied) -> Tally:
+    def tally(self, rows: Prepared, tied: Tied, complete: int | None = None) -> Tally:
         """Situations, pairs and prefixes of the plan, counted."""
         return tally(self.engine, self.needs, rows, tied)
 
-    def told(self, tally: Tally, ties: Ties | None) -> Why:
+    def told(self, tally: Tally, ties: Ties | None, reported: int | None = None) -> Why:
         """In words and counts."""
         query = self.asked.whole or self.asked.bound.query
-        return Why(query, self.asked.bound, plan_order(self.engine), tally, ties)
+        return Why(query, self.asked.bound, plan_order(self.engine), tally, ties, reported)

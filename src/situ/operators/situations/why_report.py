@@ -53,6 +53,7 @@ class Why:
     order: npt.NDArray[np.int64]
     tally: Tally
     ties: Ties | None = None  # what there is to say of rows that were left out
+    reported: int | None = None  # how many matches HAVING lets through, where there is one
 
     @property
     def n_events(self) -> int:
@@ -67,7 +68,12 @@ class Why:
     @property
     def matches(self) -> int:
         """How many matches there are."""
-        return int(self.tally.prefixes[-1, 2])
+        return int(self.tally.prefixes[-1, 2]) if self.reported is None else self.reported
+
+    @property
+    def rejected(self) -> int:
+        """How many more there would be without HAVING."""
+        return int(self.tally.prefixes[-1, 2]) - self.matches
 
     @property
     def situations(self) -> dict[str, int]:
@@ -97,8 +103,12 @@ class Why:
     @property
     def verdict(self) -> str:
         """The first reason that explains the result, in a sentence or two."""
+        if self.rejected and not self.matches:
+            others = "the only match" if self.rejected == 1 else f"all {self.rejected:,} matches"
+            return f"No match. HAVING rejects {others} of the rest of the query."
         if self.matches:
-            return f"{_many(self.matches, 'match', 'matches')}."
+            more = f", and HAVING rejects {self.rejected:,} others" if self.rejected else ""
+            return f"{_many(self.matches, 'match', 'matches')}{more}."
         return "No match. " + (
             self._of_rows() or self._of_symbols() or self._of_pairs() or self._of_prefixes()
         )

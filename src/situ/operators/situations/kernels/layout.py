@@ -73,6 +73,14 @@ class Spec(NamedTuple):
     within: np.int64  # UNBOUNDED for none
     forget_after: np.int64  # UNBOUNDED for none
     final: bool
+    differences: np.ndarray  # int64[Q, 6]: see Difference below; those of one pair follow each other
+    differ_from: np.ndarray  # int64[n, n]: the pair's differences are rows differ_from .. differ_to
+    differ_to: np.ndarray
+
+
+# The columns of Spec.differences: x of X - y of Y <= bound (SEM 9.1), an end being 0 for ts and 1 for te.
+# AT_Y: certain from y on, whatever x is: of given intervals, which have no other event instants (SEM 9.3).
+LEFT, LEFT_END, RIGHT, RIGHT_END, BOUND, AT_Y = range(6)
 
 
 @kernel
@@ -102,4 +110,7 @@ def as_runs(t):
 @kernel
 def as_spec(t):
     """A plain tuple of Spec by its name."""
-    return Spec(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], t[10], t[11], t[12], t[13])
+    return Spec(
+        t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], t[10], t[11], t[12], t[13], t[14], t[15],
+        t[16],
+    )  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 from situ.algebra.relations import ALL
 from situ.compiled.jit import kernel
 from situ.operators.situations.kernels.layout import as_runs, as_spec
-from situ.operators.situations.kernels.relate import certain_at, narrow
+from situ.operators.situations.kernels.relate import apart_since, certain_at, narrow, narrow_apart
 from situ.rows.kernels.numbers import (
     LONG_AGO,
     NEVER,
@@ -147,6 +147,8 @@ def search(runs, spec, orders, step, work, state, room, found):
     relations, lower, upper, verdict_of = spec.relations, spec.lower, spec.upper, spec.verdict_of
     trigger_ts, trigger_te, trigger_admissible = spec.trigger_ts, spec.trigger_te, spec.trigger_admissible
     within, final = spec.within, spec.final
+    differences, differ_from, differ_to = spec.differences, spec.differ_from, spec.differ_to
+    has_differences = len(differences) > 0
     n = ts.shape[0]
     in_window, in_range, tested, passed, visited = work
     place, at, stop, near, earliest, instant, pick = state
@@ -203,6 +205,11 @@ def search(runs, spec, orders, step, work, state, room, found):
                         relations[b, s], ts[b, bound], b_te, c_ts, c_te, b_followed, c_followed
                     )
                     tested[b, s] += 1
+                    if has_differences and certain != NEVER:
+                        since = apart_since(
+                            differences, differ_from[b, s], differ_to[b, s], b, ts[b, bound], b_te, c_ts, c_te
+                        )
+                        certain = max(certain, since)
                     if certain == NEVER:
                         now = NEVER
                         break
@@ -248,6 +255,21 @@ def search(runs, spec, orders, step, work, state, room, found):
                         upper[b, s],
                         near[depth],
                     )
+                    if has_differences:
+                        low, high = narrow_apart(
+                            ts,
+                            latest_te,
+                            s,
+                            low,
+                            high,
+                            differences,
+                            differ_from[b, s],
+                            differ_to[b, s],
+                            b,
+                            ts[b, pick[b]],
+                            te[b, pick[b]],
+                            near[depth],
+                        )
                     in_window[b, s] += reachable
                     if size > 0:
                         in_range[b, s] += reachable * ((high - low) / size)

@@ -9,7 +9,7 @@ import numpy as np
 
 from situ.compiled.jit import kernel
 from situ.operators.situations.kernels.match import Matches, doubled, neighbours_of
-from situ.operators.situations.kernels.relate import certain_at, narrow
+from situ.operators.situations.kernels.relate import apart_since, certain_at, narrow, narrow_apart
 from situ.rows.kernels.numbers import (
     LONG_AGO,
     NEVER,
@@ -33,6 +33,7 @@ def matching_pairs(runs, spec, b, s, tested, passed, most):
     verdict, within, final = runs.verdict, spec.within, spec.final
     allowed, lower, upper = spec.relations[b, s], spec.lower[b, s], spec.upper[b, s]
     pair, converse = spec.verdict_of[b, s], spec.verdict_of[s, b]
+    differences, first, last = spec.differences, spec.differ_from[b, s], spec.differ_to[b, s]
     n_b = runs.offset[b, -1]
     offset = np.zeros(n_b + 1, np.int64)
     capacity, found = max(16, n_b), 0
@@ -49,6 +50,9 @@ def matching_pairs(runs, spec, b, s, tested, passed, most):
                 near = low
                 high = first_above(ts, s, low, high, plus(b_ts, within), low)
             low, high = narrow(ts, latest_te, s, low, high, b_ts, b_te, lower, upper, near)
+            low, high = narrow_apart(
+                ts, latest_te, s, low, high, differences, first, last, b, b_ts, b_te, near
+            )
             if within == UNBOUNDED:
                 near = low
             for c in range(low, high):
@@ -58,6 +62,7 @@ def matching_pairs(runs, spec, b, s, tested, passed, most):
                 b_followed = pair >= 0 and verdict[pair, c] == b_te
                 c_followed = converse >= 0 and verdict[converse, i] == c_te
                 certain = certain_at(allowed, b_ts, b_te, c_ts, c_te, b_followed, c_followed)
+                certain = max(certain, apart_since(differences, first, last, b, b_ts, b_te, c_ts, c_te))
                 tested[b, s] += 1
                 if certain == NEVER:
                     continue
@@ -101,6 +106,7 @@ def pair_search(runs, spec, order, before, work, most):
     """
     ts, te, admissible = runs.ts, runs.te, runs.admissible
     relations, verdict, verdict_of = spec.relations, runs.verdict, spec.verdict_of
+    differences, differ_from, differ_to = spec.differences, spec.differ_from, spec.differ_to
     within, final = spec.within, spec.final
     n = ts.shape[0]
     tested, passed, visited = work.tested, work.passed, work.visited
@@ -164,6 +170,10 @@ def pair_search(runs, spec, order, before, work, most):
                 b_followed = pair >= 0 and verdict[pair, c] == b_te
                 c_followed = converse >= 0 and verdict[converse, bound] == c_te
                 certain = certain_at(relations[b, s], ts[b, bound], b_te, c_ts, c_te, b_followed, c_followed)
+                since = apart_since(
+                    differences, differ_from[b, s], differ_to[b, s], b, ts[b, bound], b_te, c_ts, c_te
+                )
+                certain = max(certain, since)
                 tested[b, s] += 1
                 if certain == NEVER:
                     now = NEVER

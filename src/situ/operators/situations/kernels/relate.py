@@ -2,7 +2,11 @@
 
 from situ.algebra import relations as r
 from situ.compiled.jit import kernel
-from situ.rows.kernels.numbers import NEVER, OPEN, first_above, first_at_least
+from situ.operators.situations.kernels.layout import AT_Y, BOUND, LEFT, LEFT_END, RIGHT_END
+from situ.rows.kernels.numbers import LONG_AGO, NEVER, OPEN, first_above, first_at_least, shifted
+
+# Of two symbols that only differences relate: every relation may hold, and yet the two are not free.
+LINKED = r.ALL | 1 << r.N_ATOMS
 
 _INSIDE = 1 << r.OVERLAPS | 1 << r.FINISHED_BY | 1 << r.CONTAINS  # the first starts earlier
 _TOGETHER = 1 << r.STARTS | 1 << r.EQUALS | 1 << r.STARTED_BY
@@ -92,3 +96,48 @@ def certain_at(allowed, a_ts, a_te, b_ts, b_te, a_followed, b_followed):
     # within each group the atoms are numbered by A.te < B.te, A.te = B.te, A.te > B.te
     atom = first_atom + (0 if a_te < b_te else 1 if a_te == b_te else 2)
     return min(a_te, b_te) if (allowed >> atom) & 1 else NEVER
+
+
+@kernel
+def narrow_apart(ts, latest_te, symbol, low, high, differences, first, last, b, b_ts, b_te, near):
+    """Part of [low, high) in which a candidate is as far from B as differences first .. last ask (SEM 9)."""
+    for q in range(first, last):
+        bound = differences[q, BOUND]
+        if differences[q, LEFT] == b:  # the candidate's y is at least x - bound
+            x = b_te if differences[q, LEFT_END] else b_ts
+            if x == OPEN:
+                return low, low  # until x has occurred nothing is certain
+            least = shifted(x, -bound)
+            if differences[q, RIGHT_END]:
+                low = first_at_least(latest_te, symbol, low, high, least, near)
+            else:
+                low = first_at_least(ts, symbol, low, high, least, near)
+        else:  # the candidate's x is at most y + bound
+            y = b_te if differences[q, RIGHT_END] else b_ts
+            if y == OPEN:
+                continue
+            most = shifted(y, bound)
+            if differences[q, LEFT_END]:  # ends may be out of order, but ts < te <= most
+                high = first_at_least(ts, symbol, low, high, most, near)
+            else:
+                high = first_above(ts, symbol, low, high, most, near)
+    return low, high
+
+
+@kernel
+def apart_since(differences, first, last, b, b_ts, b_te, c_ts, c_te):
+    """Since when B and C are as far apart as asked, as far as no later event must tell (SEM 9.3); NEVER."""
+    since = LONG_AGO
+    for q in range(first, last):
+        if differences[q, LEFT] == b:
+            x = b_te if differences[q, LEFT_END] else b_ts
+            y = c_te if differences[q, RIGHT_END] else c_ts
+        else:
+            x = c_te if differences[q, LEFT_END] else c_ts
+            y = b_te if differences[q, RIGHT_END] else b_ts
+        if x == OPEN or (y == OPEN and differences[q, AT_Y]):
+            return NEVER
+        if y != OPEN and y < shifted(x, -differences[q, BOUND]):
+            return NEVER
+        since = max(since, y if differences[q, AT_Y] else x)
+    return since

@@ -4,7 +4,7 @@ import numpy as np
 
 from situ.compiled.jit import kernel
 from situ.operators.situations.kernels.layout import as_entries, as_runs, as_spec
-from situ.rows.kernels.numbers import LONG_AGO, UNBOUNDED, minus
+from situ.rows.kernels.numbers import LONG_AGO, NEVER, OPEN, UNBOUNDED, minus, plus
 
 
 @kernel
@@ -49,6 +49,73 @@ def retain(runs, spec, horizon):
                     else:
                         kept.verdict[pair, e] = 0
                 e += 1
+    return rows, offset, column
+
+
+@kernel
+def stays(runs, n_positive, within, now, reach, at_least, at_most, undecided):
+    """Which runs can still matter, where some symbols are absent (SEM 11.7): bool[n, cap].
+
+    The symbols from `n_positive` on are absent: `reach` says how long before the window one of them may have
+    ended, UNBOUNDED for ever; then of those that ended before it the oldest stays. The bounds are on lengths:
+    what violates them is gone, but for ends since `undecided`, the begin of a gap (SEM 14.3: configurations
+    may wait for it that became certain at such an end), OPEN for none.
+    """
+    n, n_slots = runs.ts.shape[0], runs.offset.shape[1] - 1
+    keep = np.zeros(runs.ts.shape, np.bool_)
+    for symbol in range(n):
+        for k in range(n_slots):
+            oldest = oldest_kept(now[k], within)
+            has_oldest = False
+            for at in range(runs.offset[symbol, k], runs.offset[symbol, k + 1]):
+                ts, te = runs.ts[symbol, at], runs.te[symbol, at]
+                if symbol < n_positive:
+                    keep[symbol, at] = ts >= oldest
+                elif te == OPEN:
+                    keep[symbol, at] = True
+                elif te < plus(ts, at_least[symbol]) or (
+                    at_most[symbol] != UNBOUNDED and te > plus(ts, at_most[symbol])
+                ):
+                    keep[symbol, at] = te >= undecided[k]
+                elif reach[symbol] != UNBOUNDED:
+                    keep[symbol, at] = te >= minus(oldest, reach[symbol])
+                else:
+                    keep[symbol, at] = te >= oldest or not has_oldest
+                    has_oldest = True
+    return keep
+
+
+@kernel
+def retain_some(runs, followed, keep, horizon):
+    """`retain` of the runs that are marked; an admissible instant that lies ahead is not told."""
+    n, n_slots = runs.ts.shape[0], runs.offset.shape[1] - 1
+    n_followed, size = len(followed), 0
+    for symbol in range(n):
+        for at in range(runs.offset[symbol, n_slots]):
+            size += keep[symbol, at]
+    rows = np.empty((4 + n_followed, size), np.int64)
+    offset = np.zeros(n_slots + 1, np.int64)
+    kept = as_entries(rows, offset)
+    column = np.empty(size, np.int64)
+    e = 0
+    for k in range(n_slots):
+        for symbol in range(n):
+            for at in range(runs.offset[symbol, k], runs.offset[symbol, k + 1]):
+                if not keep[symbol, at]:
+                    continue
+                column[e] = at
+                kept.symbol[e] = symbol
+                kept.ts[e] = runs.ts[symbol, at]
+                kept.te[e] = runs.te[symbol, at]
+                admissible = runs.admissible[symbol, at]
+                kept.admissible[e] = admissible if admissible <= horizon[k] else NEVER
+                for pair in range(n_followed):
+                    if followed[pair, 1] == symbol:
+                        kept.verdict[pair, e] = runs.verdict[pair, at]
+                    else:
+                        kept.verdict[pair, e] = 0
+                e += 1
+        offset[k + 1] = e
     return rows, offset, column
 
 

@@ -12,7 +12,7 @@ SOUND, OFFSETS, CONDITIONS, SYMBOLS, ORDER, INSTANTS = range(6)
 
 
 @kernel
-def fault_of_known(state, kept, offset, n_symbols):
+def fault_of_known(state, kept, offset, n_symbols, n_ending):
     """SOUND, or the first rule that is broken. Shapes fit each other; O(entries + slots).
 
     OFFSETS: they ascend from 0 to the number of entries. CONDITIONS: only the query's hold. SYMBOLS: only
@@ -30,7 +30,7 @@ def fault_of_known(state, kept, offset, n_symbols):
             if (slots.mask[k] >> symbol) & 1:
                 return CONDITIONS
         horizon = slots.horizon[k]
-        for row in range(len(slots.raw_end)):
+        for row in range(n_ending):
             if slots.raw_end[row, k] > horizon:
                 return INSTANTS
         for e in range(offset[k], offset[k + 1]):

@@ -1,0 +1,51 @@
+"""What `explain` says of HAVING (SEM 13.1)."""
+
+from __future__ import annotations
+
+from situ.algebra.certainty import Admissible
+from situ.algebra.composition import IntArray
+from situ.algebra.relations import (
+    BEFORE,
+    DURING,
+    EQUALS,
+    FINISHED_BY,
+    FINISHES,
+    MEETS,
+    OVERLAPS,
+    STARTS,
+)
+from situ.language.situations.ast import Query
+from situ.language.situations.having import read_items
+from situ.language.situations.printer import having_text, item_text
+
+# Of two that stand so the first has ended once that is certain: none of the prefix groups is among them.
+_ENDS_FIRST = (
+    BEFORE | 1 << MEETS | 1 << OVERLAPS | 1 << STARTS | 1 << DURING | 1 << EQUALS | 1 << FINISHES
+    | 1 << FINISHED_BY
+)  # fmt: skip
+
+
+def having_lines(query: Query) -> list[str]:
+    """What is reported, in a sentence."""
+    return [] if query.having is None else [f"Only matches with {having_text(query)} are reported (HAVING)."]
+
+
+def open_notes(query: Query, reduced: IntArray) -> list[str]:
+    """A warning where HAVING reads the end of a situation that may still go on when it is judged."""
+    if query.emit != "EARLY":
+        return []
+    order = {name: number for number, name in enumerate(query.symbol_names)}
+    items = [query.items[i] for i in sorted(read_items(query))]
+    return [
+        f"HAVING reads {item_text(item)}, and {item.symbol} may still be open when a match is reported (EMIT "
+        "EARLY): then it is null. With EMIT FINAL all situations of a match have ended."
+        for item in items
+        if item.function in ("te", "duration") and _may_be_open(query, reduced, order[item.symbol])
+    ]
+
+
+def _may_be_open(query: Query, reduced: IntArray, symbol: int) -> bool:
+    if query.admissible[symbol] is Admissible.AT_END:
+        return False
+    others = [other for other in range(len(query.symbols)) if other != symbol]
+    return not any(int(reduced[symbol, other]) & ~_ENDS_FIRST == 0 for other in others)
