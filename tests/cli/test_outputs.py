@@ -57,6 +57,8 @@ def test_what_run_in_process_cannot_do(events: Path, capsys: pytest.CaptureFixtu
     assert "a table is written on Spark only" in capsys.readouterr().err
     assert run(events, Path("x"), "--strategy", "shuffle") == 2
     assert "strategy does not apply" in capsys.readouterr().err
+    assert run(events, Path("x"), "--until", "2000") == 2
+    assert "until does nothing here" in capsys.readouterr().err
 
 
 def test_one_match_is_not_matches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

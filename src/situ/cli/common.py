@@ -9,12 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from situ.cli.parameters import add_set_argument, parameters_of
 from situ.cli.secrets import redacted
 from situ.cli.spark_errors import is_from_spark, text_of
 from situ.errors import OptionError, QueryError, UnsupportedExpressionError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from situ.language.situations.ast import Query
 
 OK, FAILURE, USAGE = 0, 1, 2
 
@@ -62,8 +65,9 @@ def print_warning(message: Warning | str) -> None:
 
 
 def add_query_argument(parser: argparse.ArgumentParser) -> None:
-    """Add QUERY: the text itself, a file that holds it, or `-` for standard input."""
+    """Add QUERY: the text itself, a file that holds it, or `-` for standard input; and its parameters."""
     parser.add_argument("query", metavar="QUERY", help="the query text, a file that holds it, or - for stdin")
+    add_set_argument(parser)
 
 
 def read_query(args: argparse.Namespace) -> str:
@@ -88,6 +92,13 @@ def read_query(args: argparse.Namespace) -> str:
         ) from None
 
 
+def parsed_query(args: argparse.Namespace) -> Query:
+    """The query that the QUERY argument stands for, with the values of its parameters."""
+    from situ.language import query
+
+    return query(read_query(args), **parameters_of(args))
+
+
 def positive(kind: type[int] | type[float]) -> Callable[[str], int | float]:
     """Return an argparse type for numbers above zero; `5_000_000` and `5e6` are both read."""
 
@@ -103,6 +114,14 @@ def positive(kind: type[int] | type[float]) -> Callable[[str], int | float]:
         return kind(number)
 
     return parse
+
+
+def time_value(text: str) -> int | datetime:
+    """Read a value of a time column for argparse: a whole number, or what `instant` reads."""
+    try:
+        return int(text)
+    except ValueError:
+        return instant(text)
 
 
 def instant(text: str) -> datetime:

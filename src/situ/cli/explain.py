@@ -8,14 +8,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from situ.cli.common import OK, read_query
+from situ.cli.common import OK, parsed_query, read_query
 from situ.cli.inputs import (
     add_query_and_input,
     ask_input,
     is_on_spark,
-    parsed_query,
     put_inputs_together,
 )
+from situ.cli.parameters import parameters_of
 
 if TYPE_CHECKING:
     from situ.language.situations.ast import Query
@@ -60,7 +60,7 @@ def _stages(args: argparse.Namespace) -> int:
     def binding(query: Query) -> BoundQuery:
         return _bound(args, query)
 
-    for line in told(read_query(args), binding if args.inputs else None):
+    for line in told(read_query(args), binding if args.inputs else None, parameters_of(args)):
         print(line)
     return OK
 

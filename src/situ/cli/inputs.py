@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from situ.cli.common import add_query_argument, counted, note, read_query
+from situ.cli.common import add_query_argument, counted, note, time_value
 from situ.cli.files import FORMATS, STDIN, check_exists, format_of, from_stdin
 from situ.cli.way import Way, way_of
 from situ.errors import OptionError, UnsupportedExpressionError
@@ -26,6 +26,7 @@ _RUN_OPTIONS = (
     "join",
     "strategy",
     "forget_after",
+    "until",
     "points",
     "ansi",
     "time_zone",
@@ -89,6 +90,12 @@ def add_query_and_input(parser: argparse.ArgumentParser) -> None:
         help="where Spark derives (default: auto)",
     )
     meaning.add_argument("--forget-after", metavar="DURATION", help="a longer silence begins a new history")
+    meaning.add_argument(
+        "--until",
+        type=time_value,
+        metavar="TIME",
+        help="report what falls between events up to this time (default: the last row's)",
+    )
     meaning.add_argument("--points", choices=("error", "widen"), help="given intervals with ts = te")
     meaning.add_argument(
         "--time-zone", metavar="ZONE", help="of times in conditions, text and pictures (default: UTC)"
@@ -114,13 +121,6 @@ def put_inputs_together(args: argparse.Namespace, *, required: bool = True) -> N
         )
     if args.inputs.count(STDIN) > 1:
         raise OptionError("INPUT names standard input twice.", hint="give - once.")
-
-
-def parsed_query(args: argparse.Namespace) -> Query:
-    """The query that the QUERY argument stands for."""
-    from situ.language import query
-
-    return query(read_query(args))
 
 
 def ask_input(

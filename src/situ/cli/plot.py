@@ -7,8 +7,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from situ.cli.common import FAILURE, OK, positive
-from situ.cli.inputs import add_query_and_input, ask_input, parsed_query, put_inputs_together
+from situ.cli.common import FAILURE, OK, parsed_query, positive
+from situ.cli.inputs import add_query_and_input, ask_input, put_inputs_together
 
 EXAMPLES = """\
   situ plot drivers.situ cars/ --out pictures

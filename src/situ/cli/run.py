@@ -11,12 +11,11 @@ import time
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from situ.cli.common import OK, print_warning
+from situ.cli.common import OK, parsed_query, print_warning
 from situ.cli.inputs import (
     add_query_and_input,
     ask_input,
     is_on_spark,
-    parsed_query,
     put_inputs_together,
 )
 from situ.cli.outputs import add_output, check_output, deliver

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import time
 
-from situ.cli.common import OK
-from situ.cli.inputs import add_query_and_input, ask_input, parsed_query, put_inputs_together
+from situ.cli.common import OK, parsed_query
+from situ.cli.inputs import add_query_and_input, ask_input, put_inputs_together
 from situ.cli.outputs import add_output, check_output, deliver
 
 EXAMPLES = """\

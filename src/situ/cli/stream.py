@@ -15,7 +15,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from situ.cli.common import OK, add_query_argument, counted, read_query
+from situ.cli.common import OK, add_query_argument, counted, parsed_query
 from situ.errors import OptionError, SituError
 from situ.extras import need_spark
 
@@ -110,13 +110,12 @@ def run(args: argparse.Namespace) -> int:
 
     from situ.cli import stream_io
     from situ.cli.checkpoint import checkpoint_error
-    from situ.language import query
     from situ.public import match
     from situ.spark.errors import situ_error
     from situ.spark.stream.metrics import MetricsListener
 
     stream_io.check(args)
-    parsed = query(read_query(args))
+    parsed = parsed_query(args)
     options = {name: getattr(args, name) for name in _OPTIONS if getattr(args, name) is not None}
     session = _session(args)
     listener = MetricsListener()

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import argparse
 
-from situ.cli.common import OK
-from situ.cli.inputs import add_query_and_input, ask_input, parsed_query, put_inputs_together
+from situ.cli.common import OK, parsed_query
+from situ.cli.inputs import add_query_and_input, ask_input, put_inputs_together
 
 EXAMPLES = """\
   situ why drivers.situ cars/
