@@ -5,12 +5,14 @@
 t  0  1  2  3  4                  # true  . false  ? null boolean  - null
 a  .  #  #  .  .
 [events]                          or one event per line, under `name type | name type`
+[timeline] weather                behind either: the FROM name, where a query has several sources
 [query] early                     a label; one file may ask several queries of its table
 FROM events ...
 [options]
 ties = error
 [expect]                          column names, then one row per line, or
-[error] DataError                 the name of the error
+[error] DataError                 the name of the error, or
+[refused] AbsenceError            the name of the error of a query that is refused, whatever the rows
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.reading import Asked, read
+from conformance.tables import Tables
 
 FOLDER = Path(__file__).parents[1] / "cases"
 TYPES = {
@@ -45,19 +48,33 @@ BOOLEANS = {"#": True, ".": False, "?": None}
 class Case:
     name: str  # file/label
     clauses: tuple[str, ...]
-    table: pa.Table
+    table: Tables
     query: str
     options: dict[str, Any] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     expected: list[tuple[Any, ...]] = field(default_factory=list)
     error: str | None = None
+    is_refused: bool = False
 
     @property
     def asked(self) -> Asked:
         return read(self.query)
 
+    @property
+    def has_several(self) -> bool:
+        return isinstance(self.table, dict)
 
-def load_all() -> list[Case]:
+
+def load_all(several_sources: bool = False) -> list[Case]:
+    """The cases whose queries are taken: those of one source, or of several."""
+    return [case for case in in_files() if not case.is_refused and case.has_several == several_sources]
+
+
+def load_refused() -> list[Case]:
+    return [case for case in in_files() if case.is_refused]
+
+
+def in_files() -> list[Case]:
     return [case for path in sorted(FOLDER.glob("*.case")) for case in load(path)]
 
 
@@ -67,14 +84,15 @@ def load(path: Path) -> Iterator[Case]:
     about = re.match(r"# SEM ([\d., ]+)", head)
     assert about, f"{path.name}: the first line says which clauses of SEM it is about"
     clauses = tuple(about[1].replace(",", " ").split())
-    table, case = None, None
+    table, several, case = None, {}, None
     for kind, label, body in zip(sections[::3], sections[1::3], sections[2::3], strict=True):
         lines = [line.rstrip() for line in body.splitlines() if line.strip() and not line.startswith("#")]
         match kind:
-            case "timeline":
-                table = timeline(lines)
-            case "events":
-                table = events(lines)
+            case "timeline" | "events":
+                table = timeline(lines) if kind == "timeline" else events(lines)
+                if label:
+                    several[label] = table
+                    table = dict(several)
             case "query":
                 if case:
                     yield case
@@ -85,8 +103,8 @@ def load(path: Path) -> Iterator[Case]:
             case "expect":
                 case.columns = tuple(cells(lines[0]))
                 case.expected = [tuple(value(cell) for cell in cells(line)) for line in lines[1:]]
-            case "error":
-                case.error = label
+            case "error" | "refused":
+                case.error, case.is_refused = label, kind == "refused"
             case _:
                 raise ValueError(f"{path.name}: unknown section [{kind}]")
     if case:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from conformance.patterns import pattern
 from conformance.random_events import in_stretches, joined, scattered
+from conformance.random_extras import ABSENT, Extras, extras
 from conformance.random_patterns import (
     Item,
     Network,
@@ -133,18 +134,29 @@ class Draft(NamedTuple):
     items: tuple[Item, ...]
     emit: str
     window: Window
+    extras: Extras = Extras()
+    absent: tuple[tuple[Condition, Bounds], ...] = ()  # of X and Y
 
     @property
     def symbols(self) -> tuple[str, ...]:
         return tuple("ABCD"[: len(self.conditions)])
 
+    def defined(self) -> dict[str, tuple[Condition, Bounds]]:
+        """Every symbol, absent ones on both sides of the others."""
+        found = dict(zip(self.symbols, zip(self.conditions, self.bounds, strict=True), strict=True))
+        for name, one in zip(ABSENT, self.absent, strict=False):
+            if name in self.extras.absent():
+                found = {name: one, **found} if name == ABSENT[0] else {**found, name: one}
+        return found
+
     def question(self) -> Question:
+        defined = self.defined()
         if self.by_kind:
-            holds = {symbol: (lambda row, symbol=symbol: row["kind"] == symbol) for symbol in self.symbols}
+            holds = {symbol: (lambda row, symbol=symbol: row["kind"] == symbol) for symbol in defined}
             bounds: dict[str, Bounds] = {}
         else:
-            holds = {symbol: holds for symbol, (_, holds) in zip(self.symbols, self.conditions, strict=True)}
-            bounds = dict(zip(self.symbols, self.bounds, strict=True))
+            holds = {symbol: holds for symbol, ((_, holds), _) in defined.items()}
+            bounds = {symbol: bound for symbol, (_, bound) in defined.items()}
         return Question(
             self.symbols,
             holds,
@@ -162,13 +174,25 @@ class Draft(NamedTuple):
     def about(self, rows: list[Row]) -> tuple[str, Question]:
         """The query as text and as a question."""
         question = self.question()
-        written = self.network.written(self.witnesses(rows, question))
-        constraints, met = pattern(written)
-        symbols = met if self.by_kind else self.symbols  # SEM 6.2: in order of first mention
+        witness = self.witnesses(rows, question)
+        written = self.extras.written(self.network.written(witness), witness, are_given=True)
+        said = pattern(written)
+        symbols = said.positive if self.by_kind else self.symbols  # SEM 6.2: in order of first mention
         items = self.items and star(symbols) + self.items[2 * len(symbols) :]
-        question = replace(question, symbols=symbols, constraints=constraints, items=items or star(symbols))
+        kept = self.extras.kept and self.extras.kept.about(symbols)
+        least = question.at_least
+        question = replace(
+            question,
+            symbols=symbols,
+            constraints=said.constraints,
+            differences=said.differences,
+            absences=said.absences,
+            at_least=least | {name: max(bound, least.get(name, 0)) for name, bound in said.at_least.items()},
+            items=items or star(symbols),
+            having=kept and kept[1],
+        )
         question = replace(question, within=window_of(self.window, rows, question))
-        return self.text(written, items, question.within), question
+        return self.text(written, items, question.within, kept and kept[0]), question
 
     def witnesses(self, rows: list[Row], question: Question) -> dict[str, Span]:
         """One interval of the data per symbol, of a partition that has all; made up where there is none."""
@@ -183,10 +207,10 @@ class Draft(NamedTuple):
         spans_of = [(one.ts, 30 if one.te is None else one.te) for one in picked]
         return dict(zip(self.symbols, spans_of, strict=True))
 
-    def text(self, written: str, items: tuple[Item, ...], within: int | None) -> str:
+    def text(self, written: str, items: tuple[Item, ...], within: int | None, having: str | None) -> str:
         defined = (
             f"{symbol} AS {condition}{SPELLED[bounds]}"
-            for symbol, (condition, _), bounds in zip(self.symbols, self.conditions, self.bounds, strict=True)
+            for symbol, ((condition, _), bounds) in self.defined().items()
         )
         clauses = [
             "FROM INTERVALS t STARTING ts ENDING te",
@@ -198,7 +222,8 @@ class Draft(NamedTuple):
             f"PATTERN {written}" if written else "",
             "" if within is None else f"WITHIN {within}",
             f"EMIT {self.emit}",
-            return_clause(items),
+            return_clause(items) or ("RETURN *" if having else ""),
+            f"HAVING {having}" if having else "",
         ]
         return "\n".join(filter(None, clauses))
 
@@ -221,6 +246,8 @@ def interval_drafts(n_symbols: int) -> st.SearchStrategy[Draft]:
         items=some_items(tuple("ABCD"[:n_symbols]), AGGREGATES),
         emit=st.sampled_from(["EARLY", "FINAL", "EARLY"]),
         window=WINDOWS,
+        extras=extras(n_symbols, are_given=True),
+        absent=st.tuples(*[st.tuples(st.sampled_from(DEFINITIONS), st.sampled_from(BOUNDS))] * len(ABSENT)),
     )
 
 
@@ -258,12 +285,13 @@ PAIRS = networks(2, followed=False)
 def interval_crowds(draw: st.DrawFn) -> Example:
     """A long life with a window, so that intervals are forgotten, some of them before they close."""
     written = draw(PAIRS).written({symbol: draw(spans) for symbol in "AB"})
-    constraints, symbols = pattern(written)
+    said = pattern(written)
+    symbols = said.met
     items = (*star(symbols), ("value", "A", "level"), ("value", "B", "level"))
     question = Question(
         symbols,
         {kind: (lambda row, kind=kind: row["kind"] == kind) for kind in "AB"},
-        constraints=constraints,
+        constraints=said.constraints,
         within=draw(st.integers(2, 15)),
         emit=draw(st.sampled_from(["EARLY", "FINAL"])),
         items=items,

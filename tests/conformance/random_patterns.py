@@ -77,11 +77,11 @@ class Network(NamedTuple):
             return list(combinations(symbols, 2))
         return [(at_share(symbols[:i], self.earlier[i]), symbols[i]) for i in range(1, len(symbols))]
 
-    def written(self, witness: dict[str, Span]) -> str:
+    def written(self, witness: dict[str, Span], may_follow: bool = True) -> str:
         """PATTERN without its keyword, such that the witnesses satisfy it; empty for one symbol."""
         pairs = self.pairs(tuple(witness))
         return " AND ".join(
-            constraint(link, *pair, witness) for link, pair in zip(self.links, pairs, strict=True)
+            constraint(link, *pair, witness, may_follow) for link, pair in zip(self.links, pairs, strict=True)
         )
 
 
@@ -103,9 +103,12 @@ def networks(n_symbols: int, followed: bool = True) -> st.SearchStrategy[Network
     return st.sampled_from(list(shapes)).flatmap(shapes.__getitem__)
 
 
-def constraint(link: Link, first: str, second: str, witness: dict[str, Span]) -> str:
+def constraint(link: Link, first: str, second: str, witness: dict[str, Span], may_follow: bool = True) -> str:
     """By names or by endpoints, in either direction."""
     form, others = link
+    if not may_follow:
+        form = form._replace(follows=False)
+        others = [{"followed-by": "before", "follows": "after"}.get(name, name) for name in others]
     a, b = (second, first) if form.is_turned else (first, second)
     if form.by_endpoints:
         left, right = form.ends

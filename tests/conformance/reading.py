@@ -7,23 +7,43 @@ oracles instead of cancelling out.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from conformance.lengths import BOUNDS, DURATION, bounds, ticks
 from conformance.patterns import Constraints, pattern
+from oracles.question import Absence, Difference, Gaps, Item
 
 CLAUSES = (
-    "FROM|WHERE|ORDER BY|PARTITION BY|SYMBOL BY|STARTING|ENDING|ID BY|DEFINE|PATTERN|WITHIN|EMIT|RETURN"
+    "FROM|WHERE|ORDER BY|PARTITION BY|SYMBOL BY|STARTING|ENDING|ID BY|DEFINE|PATTERN|WITHIN|EMIT"
+    "|RETURN|HAVING"
 ).replace(" ", r"\s+")
-MICROSECONDS = {"us": 1, "ms": 10**3, "s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
-UNITS = {"mic": "us", "mil": "ms", "sec": "s", "min": "m", "hou": "h", "day": "d"}
-DURATION = r"(?:INTERVAL\s+)?'?[\d.]+'?\s*[a-z]*"
-BOUNDS = {
-    "least": rf"\sAT\s+LEAST\s+({DURATION})$",
-    "most": rf"\sAT\s+MOST\s+({DURATION})$",
-    "both": rf"\sBETWEEN\s+({DURATION})\s+AND\s+({DURATION})$",
-}
+ANY_LENGTH = "|".join(re.sub(r"\((?!\?)", "(?:", bound) for bound in BOUNDS.values())
+LENGTH = rf"\s({ANY_LENGTH})$"
+IGNORING = rf"\sIGNORING\s+GAPS\s+UP\s+TO\s+(?:(\d+)\s+EVENTS?|({DURATION}))$"
+PREV = r"\bprev\s*\(((?:[^(),]|\([^()]*\))*)(?:,\s*(\d+)\s*)?\)"
 
-Item = tuple[str, str, str | None]
+
+@dataclass(frozen=True)
+class Table:
+    """One of several sources: its FROM name, what the query calls it, and its columns (SEM 13)."""
+
+    name: str
+    alias: str
+    order_by: tuple[str | None, ...]  # None: a column that breaks ties in other sources
+    partition_by: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Defined:
+    """One entry of DEFINE; `condition` is None for SILENCE, `on` the name behind ON."""
+
+    name: str
+    condition: str | None
+    at_least: int | None = None
+    at_most: int | None = None
+    ignoring: Gaps | None = None
+    on: str | None = None
 
 
 @dataclass(frozen=True)
@@ -31,13 +51,21 @@ class Asked:
     """The clauses of a query: durations in ticks, SQL still as text, RETURN expressions over `_item_<i>`."""
 
     source: str  # the name conditions may qualify columns with
-    symbols: tuple[str, ...]
+    symbols: tuple[str, ...]  # the positive ones
     conditions: dict[str, str]  # empty where SYMBOL BY gives the symbols
     at_least: dict[str, int]
     at_most: dict[str, int]
     constraints: Constraints
-    items: tuple[Item, ...]
+    differences: tuple[Difference, ...]
+    absences: tuple[Absence, ...]
+    silences: frozenset[str]
+    gaps: dict[str, Gaps]
+    on: dict[str, str]
+    items: tuple[Item, ...]  # those of RETURN
     returns: tuple[tuple[str, str], ...]  # (expression, name)
+    having: str | None  # over `_item_<i>` of `having_items`
+    having_items: tuple[Item, ...]
+    tables: tuple[Table, ...]  # empty where there is one source
     where: str | None
     order_by: tuple[str, ...]
     partition_by: tuple[str, ...]
@@ -52,22 +80,34 @@ class Asked:
 def read(text: str) -> Asked:
     """The clauses of a well-formed query."""
     parts = clauses(text)
-    constraints, met = pattern(parts.get("PATTERN", ""))
+    said = pattern(parts.get("PATTERN", ""))
     defined = [define(entry) for entry in split(parts.get("DEFINE", ""))]
-    symbols = tuple(name for name, *_ in defined) or met
-    items, returned = returns(parts.get("RETURN", "*"), symbols)
+    absent = {group.symbol for group in said.absences}
+    symbols = tuple(one.name for one in defined if one.name not in absent) or said.positive
+    reader = Items(symbols)
+    returned = returns(parts.get("RETURN", "*"), symbols, reader)
+    of_having = Items(symbols)
+    tables = sources(parts["FROM"], parts.get("PARTITION BY", ""), parts.get("ORDER BY", ""))
     return Asked(
         source=parts["FROM"].split()[-1],
         symbols=symbols,
-        conditions={name: condition for name, condition, _, _ in defined},
-        at_least={name: least for name, _, least, _ in defined if least is not None},
-        at_most={name: most for name, _, _, most in defined if most is not None},
-        constraints=constraints,
-        items=items,
+        conditions={one.name: one.condition for one in defined if one.condition is not None},
+        at_least=tighter({one.name: one.at_least for one in defined}, said.at_least, max),
+        at_most=tighter({one.name: one.at_most for one in defined}, said.at_most, min),
+        constraints=said.constraints,
+        differences=said.differences,
+        absences=said.absences,
+        silences=frozenset(one.name for one in defined if one.condition is None),
+        gaps={one.name: one.ignoring for one in defined if one.ignoring is not None},
+        on={one.name: one.on for one in defined if one.on is not None},
+        items=tuple(reader.found),
         returns=returned,
+        having=having(parts["HAVING"], parts.get("RETURN", ""), of_having) if "HAVING" in parts else None,
+        having_items=tuple(of_having.found),
+        tables=tables,
         where=parts.get("WHERE"),
-        order_by=columns(parts.get("ORDER BY", "")),
-        partition_by=columns(parts.get("PARTITION BY", "")),
+        order_by=tables[0].order_by if tables else columns(parts.get("ORDER BY", "")),
+        partition_by=tables[0].partition_by if tables else columns(parts.get("PARTITION BY", "")),
         within=ticks(parts["WITHIN"]) if "WITHIN" in parts else None,
         emit=parts.get("EMIT", "EARLY").upper(),
         **{
@@ -77,9 +117,37 @@ def read(text: str) -> Asked:
     )
 
 
+def tighter(
+    defined: dict[str, int | None], of_pattern: dict[str, int], choose: Callable[[int, int], int]
+) -> dict[str, int]:
+    """The bounds of DEFINE and of PATTERN together."""
+    found = {name: bound for name, bound in defined.items() if bound is not None}
+    return found | {name: choose(bound, found.get(name, bound)) for name, bound in of_pattern.items()}
+
+
+def sources(of_from: str, partition_by: str, order_by: str) -> tuple[Table, ...]:
+    """SEM 13.2, 13.4: `FROM weather AS w, flights AS f`, columns by name or paired."""
+    named = [re.split(r"\s+(?:AS\s+)?", entry, flags=re.I) for entry in split(of_from)]
+    if len(named) == 1:
+        return ()
+    return tuple(
+        Table(name[0], name[-1], own(order_by, name[-1]), own(partition_by, name[-1])) for name in named
+    )
+
+
+def own(text: str, alias: str) -> tuple[str | None, ...]:
+    """Of every entry the column of this source: the one qualified by it, or a bare one; None: it has none."""
+    chosen = []
+    for entry in split(text):
+        names = [name.strip().split(".") for name in entry.split("=")]
+        of_source = [unquoted(name[-1]) for name in names if len(name) == 1 or unquoted(name[0]) == alias]
+        chosen.append(of_source[0] if of_source else None)
+    return tuple(chosen)
+
+
 def clauses(text: str) -> dict[str, str]:
     text = re.sub(r"--[^\n]*|/\*.*?\*/", " ", text, flags=re.S)
-    starts = list(re.finditer(rf"\b({CLAUSES})\b", text, re.I))
+    starts = list(re.finditer(rf"(?<!apart[\s-])\b({CLAUSES})\b", text, re.I))  # SEM 10.1: `apart from`
     ends = [start.start() for start in starts[1:]] + [len(text)]
     pieces = zip(starts, ends, strict=True)
     return {" ".join(start[1].upper().split()): text[start.end() : end].strip() for start, end in pieces}
@@ -106,37 +174,36 @@ def unquoted(name: str) -> str:
     return name.strip("` ")
 
 
-def ticks(text: str) -> int:
-    """SEM 7: a plain number of ticks, or a number and a unit in microseconds."""
-    number, unit = re.fullmatch(r"(?:INTERVAL\s+)?'?([\d.]+)'?\s*([a-z]*)", text.strip(), re.I).groups()
-    if not unit:
-        return int(number)
-    unit = unit.lower()
-    return round(float(number) * MICROSECONDS[UNITS.get(unit[:3], unit)])
+def define(entry: str) -> Defined:
+    """`A [ON w] AS condition [length] [IGNORING GAPS ...]`."""
+    name, on, condition = re.fullmatch(
+        r"(\w+|`[^`]+`)(?:\s+ON\s+(\w+))?\s+AS\s+(.*)", entry, re.I | re.S
+    ).groups()
+    ignoring, least, most = None, None, None
+    if found := re.search(IGNORING, condition, re.I):
+        ignoring = Gaps(events=int(found[1])) if found[1] else Gaps(ticks=ticks(found[2]))
+        condition = condition[: found.start()]
+    if found := re.search(LENGTH, condition, re.I):
+        least, most = bounds(found[1])
+        condition = condition[: found.start()]
+    is_silence = condition.strip().upper() == "SILENCE"
+    return Defined(unquoted(name), None if is_silence else condition, least, most, ignoring, on)
 
 
-def define(entry: str) -> tuple[str, str, int | None, int | None]:
-    """`A AS condition [bounds]` as (A, condition, at least, at most)."""
-    name, condition = re.fullmatch(r"(\w+|`[^`]+`)\s+AS\s+(.*)", entry, re.I | re.S).groups()
-    for kind, bound in BOUNDS.items():
-        if found := re.search(bound, condition, re.I):
-            least = None if kind == "most" else ticks(found[1])
-            most = None if kind == "least" else ticks(found[found.lastindex])
-            return unquoted(name), condition[: found.start()], least, most
-    return unquoted(name), condition, None, None
+class Items:
+    """The items that expressions ask for, each once; in the expressions they become `_item_<i>`."""
 
+    def __init__(self, symbols: tuple[str, ...]) -> None:
+        one_of, attribute = "|".join(symbols), r"\.(\w+|`[^`]+`)"
+        functions = "first|last|count|sum|avg|min|max|stddev|median|percentile|collect_list"
+        aggregated = rf"\b({functions})\s*\(\s*({one_of})(?:{attribute})?\s*(?:,\s*([\d.]+)\s*)?\)"
+        self.forms = rf"{aggregated}|\b({one_of}){attribute}"
+        self.found: dict[Item, None] = {}
 
-def returns(text: str, symbols: tuple[str, ...]) -> tuple[tuple[Item, ...], tuple[tuple[str, str], ...]]:
-    """The items a RETURN clause asks for, each once, and its expressions over them."""
-    if text.strip() == "*":
-        text = ", ".join(f"{symbol}.{end} AS {symbol}_{end}" for symbol in symbols for end in ("ts", "te"))
-    one_of, attribute = "|".join(symbols), r"\.(\w+|`[^`]+`)"
-    functions = "first|last|count|sum|avg|min|max|stddev|median|percentile|collect_list"
-    aggregated = rf"\b({functions})\s*\(\s*({one_of})(?:{attribute})?\s*(?:,\s*([\d.]+)\s*)?\)"
-    bare = rf"\b({one_of}){attribute}"
-    items: dict[Item, None] = {}
+    def replaced(self, expression: str) -> str:
+        return re.sub(self.forms, self._column, expression, flags=re.I)
 
-    def column(found: re.Match[str]) -> str:
+    def _column(self, found: re.Match[str]) -> str:
         function, symbol, inner, fraction, bare_symbol, outer = found.groups()
         if function:
             called = f"{function.lower()} {fraction}" if fraction else function.lower()
@@ -145,11 +212,25 @@ def returns(text: str, symbols: tuple[str, ...]) -> tuple[tuple[Item, ...], tupl
             item = (outer, bare_symbol, None)
         else:
             item = ("value", bare_symbol, unquoted(outer))
-        items.setdefault(item)
-        return f"_item_{list(items).index(item)}"
+        self.found.setdefault(item)
+        return f"_item_{list(self.found).index(item)}"
 
-    returned = []
-    for entry in split(text):
-        expression, name = re.fullmatch(r"(.*)\s+AS\s+(\w+|`[^`]+`)", entry, re.I | re.S).groups()
-        returned.append((re.sub(f"{aggregated}|{bare}", column, expression, flags=re.I), unquoted(name)))
-    return tuple(items), tuple(returned)
+
+def named(text: str) -> list[tuple[str, str]]:
+    """The entries of RETURN as (expression, name)."""
+    entries = (re.fullmatch(r"(.*)\s+AS\s+(\w+|`[^`]+`)", entry, re.I | re.S) for entry in split(text))
+    return [(found[1], unquoted(found[2])) for found in entries]
+
+
+def returns(text: str, symbols: tuple[str, ...], items: Items) -> tuple[tuple[str, str], ...]:
+    """The expressions of RETURN over its items, with their names."""
+    if text.strip() == "*":
+        text = ", ".join(f"{symbol}.{end} AS {symbol}_{end}" for symbol in symbols for end in ("ts", "te"))
+    return tuple((items.replaced(expression), name) for expression, name in named(text))
+
+
+def having(text: str, of_return: str, items: Items) -> str:
+    """SEM 13.1: a condition over items, in which names of RETURN stand for their expressions."""
+    for expression, name in named(of_return) if of_return.strip() not in ("", "*") else []:
+        text = re.sub(rf"(?<![\w.`])`?{name}`?(?!\w|\s*[.(])", f"({expression})", text)
+    return items.replaced(text)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import situ
 from conformance.patterns import pattern
 from conformance.random_events import SCHEMA, crowd_rows, event_rows
+from conformance.random_extras import ABSENT, BACKS, Back, Extras, extras, ignoring
 from conformance.random_patterns import (
     Item,
     Network,
@@ -29,8 +30,7 @@ from conformance.random_patterns import (
 )
 from oracles.answer import answer, matches_of, partitions, situations_of
 from oracles.derive import Situation, in_order
-from oracles.question import Question, Row
-from situ.errors import InconsistentPatternError, WindowTooShortError
+from oracles.question import Gaps, Question, Row
 from situ.language.situations.binder import bind
 from situ.rows.schema import spark_schema
 
@@ -103,11 +103,26 @@ def table_of(rows: list[Row], schema: pa.Schema = SCHEMA) -> pa.Table:
 
 
 def accepted(example: Example) -> Example:
-    """The example, unless it is refused because nothing could match: then the oracles find nothing either."""
+    """The example, unless it is refused because nothing could match: then the oracles find nothing either.
+
+    A NO group that nothing can fit is refused too (SEM 11.6): then there is one that changes nothing.
+    """
     if not is_refused(example.text, example.schema):
         return example
-    assert not answer(example.rows, example.question), example
+    found = answer(example.rows, example.question)
+    absences = example.question.absences
+    without = [
+        replace(example.question, absences=absences[:i] + absences[i + 1 :]) for i in range(len(absences))
+    ]
+    assert not found or any(answer(example.rows, one) == found for one in without), example
     return reject()
+
+
+REFUSALS = tuple(
+    getattr(situ.errors, name)
+    for name in ("InconsistentPatternError", "WindowTooShortError", "DurationBoundsError", "AbsenceError")
+    if hasattr(situ.errors, name)
+)
 
 
 @lru_cache(maxsize=1000)
@@ -115,7 +130,7 @@ def is_refused(text: str, schema: pa.Schema) -> bool:
     """Kept for a while: an example that shrinks has one query for many tables."""
     try:
         bind(situ.query(text), spark_schema(schema))
-    except (InconsistentPatternError, WindowTooShortError):
+    except REFUSALS:
         return True
     return False
 
@@ -137,7 +152,7 @@ class Witnesses(NamedTuple):
 
     def among(self, derived: Derived, symbols: tuple[str, ...]) -> dict[str, Span]:
         """One situation per symbol, of a partition that has all, near each other; else made up."""
-        complete = [(events, found) for events, found in derived if all(found.values())]
+        complete = [(events, found) for events, found in derived if all(found[symbol] for symbol in symbols)]
         if not complete:
             return dict(zip(symbols, self.made_up, strict=True))
         events, found = at_share(complete, self.partition)
@@ -203,38 +218,69 @@ class Draft(NamedTuple):
     items: tuple[Item, ...]
     emit: str
     window: Window
+    extras: Extras = Extras()
+    absent: tuple[tuple[Condition, Limit], ...] = ()  # of X and Y
 
     @property
     def symbols(self) -> tuple[str, ...]:
         return tuple(NAMES[: len(self.conditions)])
 
+    def defined(self) -> dict[str, Defined]:
+        """Every symbol, absent ones on both sides of the others."""
+        extras = self.extras
+        found = {}
+        for i, symbol in enumerate(self.symbols):
+            is_silent, back = at_place(extras.silent, i), at_place(extras.backs, i)
+            condition = self.conditions[i] if back is None else BACKS[back]
+            gaps = None if is_silent else at_place(extras.gaps, i)
+            found[symbol] = Defined(condition, self.limits[i], bool(is_silent), gaps)
+        for name, (condition, limit) in zip(ABSENT, self.absent, strict=False):
+            if name in extras.absent():
+                is_silent = extras.absent_is_silent
+                one = Defined(condition, limit, is_silent, None if is_silent else extras.absent_gaps)
+                found = {name: one, **found} if name == ABSENT[0] else {**found, name: one}
+        return found
+
     def about(self, rows: list[Row]) -> tuple[str, Question]:
         """The query as text and as a question."""
-        holds = {symbol: holds for symbol, (_, holds) in zip(self.symbols, self.conditions, strict=True)}
-        where = self.where and self.where[1]
-        question = Question(self.symbols, holds, where=where, partition=self.partition, ties=self.ties)
-        derived = derive(rows, question)
-        written = self.network.written(self.witnesses.among(derived, self.symbols))
+        defined = self.defined()
+        question = Question(
+            self.symbols,
+            {name: one.condition[1] for name, one in defined.items() if not one.is_silent},
+            where=self.where and self.where[1],
+            partition=self.partition,
+            ties=self.ties,
+            silences=frozenset(name for name, one in defined.items() if one.is_silent),
+            gaps={name: one.gaps for name, one in defined.items() if one.gaps is not None},
+            looks_back=frozenset(name for name, one in defined.items() if one.looks_back),
+        )
+        derived = derive(rows, replace(question, symbols=tuple(defined)))
+        witness = self.witnesses.among(derived, self.symbols)
+        may_follow = not question.silences and not question.gaps
+        written = self.extras.written(self.network.written(witness, may_follow), witness)
+        said = pattern(written)
         bounds = {
-            symbol: limit.among([one for _, found in derived for one in found[symbol]])
-            for symbol, limit in zip(self.symbols, self.limits, strict=True)
+            name: one.bounds([situation for _, found in derived for situation in found[name]])
+            for name, one in defined.items()
         }
+        least = {name: least for name, (least, _) in bounds.items() if least}
+        kept = self.extras.kept and self.extras.kept.about(self.symbols)
         question = replace(
             question,
-            constraints=pattern(written)[0],
-            at_least={symbol: least for symbol, (least, _) in bounds.items() if least},
-            at_most={symbol: most for symbol, (_, most) in bounds.items() if most is not None},
+            constraints=said.constraints,
+            differences=said.differences,
+            absences=said.absences,
+            at_least=least | {name: max(bound, least.get(name, 0)) for name, bound in said.at_least.items()},
+            at_most={name: most for name, (_, most) in bounds.items() if most is not None},
             emit=self.emit,
             items=self.items or star(self.symbols),
+            having=kept and kept[1],
         )
         question = replace(question, within=window_of(self.window, rows, question))
-        return self.text(written, bounds, question.within), question
+        texts = [f"{name} AS {one.text(*bounds[name])}" for name, one in defined.items()]
+        return self.text(written, texts, question.within, kept and kept[0]), question
 
-    def text(self, written: str, bounds: dict[str, tuple[int, int | None]], within: int | None) -> str:
-        defined = (
-            f"{symbol} AS {bounded(text, *bounds[symbol])}"
-            for symbol, (text, _) in zip(self.symbols, self.conditions, strict=True)
-        )
+    def text(self, written: str, defined: list[str], within: int | None, having: str | None) -> str:
         clauses = [
             "FROM events" + (f" WHERE {self.where[0]}" if self.where else ""),
             "PARTITION BY " + ", ".join(self.partition) if self.partition else "",
@@ -243,9 +289,38 @@ class Draft(NamedTuple):
             f"PATTERN {written}" if written else "",
             "" if within is None else f"WITHIN {within}",
             f"EMIT {self.emit}",
-            return_clause(self.items),
+            return_clause(self.items) or ("RETURN *" if having else ""),
+            f"HAVING {having}" if having else "",
         ]
         return "\n".join(filter(None, clauses))
+
+
+class Defined(NamedTuple):
+    """One entry of DEFINE."""
+
+    condition: Condition
+    limit: Limit
+    is_silent: bool
+    gaps: Gaps | None
+
+    @property
+    def looks_back(self) -> bool:
+        return not self.is_silent and isinstance(self.condition[1], Back)
+
+    def bounds(self, situations: list[Situation]) -> tuple[int, int | None]:
+        """(at least, at most); a silence has a minimum that is not 0."""
+        if not self.is_silent:
+            return self.limit.among(situations)
+        kind = {"none": "least", "most": "both"}.get(self.limit.kind, self.limit.kind)
+        least, most = self.limit._replace(kind=kind).among(situations)
+        return max(least, 1), None if most is None else max(least, most, 1)
+
+    def text(self, least: int, most: int | None) -> str:
+        return bounded("SILENCE" if self.is_silent else self.condition[0], least, most) + ignoring(self.gaps)
+
+
+def at_place(items: Sequence[Any], place: int) -> Any:
+    return items[place] if place < len(items) else None
 
 
 def derive(rows: list[Row], question: Question) -> Derived:
@@ -274,6 +349,9 @@ def drafts(n_symbols: int) -> st.SearchStrategy[Draft]:
         st.tuples(st.integers(-1, 1), st.integers(-1, 1)),
     )
     seldom = st.sampled_from([st.just(Limit("none"))] * 4 * n_symbols + [some_limit] * 3)
+    some_absent_limit = st.sampled_from([st.just(Limit("none"))] * 2 + [some_limit]).flatmap(
+        lambda chosen: chosen
+    )
     return st.builds(
         Draft,
         conditions=st.sampled_from(pools).flatmap(lambda chosen: chosen),
@@ -293,6 +371,8 @@ def drafts(n_symbols: int) -> st.SearchStrategy[Draft]:
         items=some_items(symbols, AGGREGATES),
         emit=st.sampled_from(["EARLY", "FINAL", "EARLY"]),
         window=WINDOWS,
+        extras=extras(n_symbols),
+        absent=st.tuples(*[st.tuples(st.sampled_from(ANY), some_absent_limit)] * len(ABSENT)),
     )
 
 

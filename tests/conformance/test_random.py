@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import situ
 from conformance.checking import agree
+from conformance.features import ON
 from conformance.reading import read
 from conformance.rows import ResultRow
 from conformance.runners import push, result_rows
@@ -39,28 +40,46 @@ def test_text_and_question_say_the_same(example: Example) -> None:
     assert (asked.at_least, asked.at_most) == (question.at_least, question.at_most)
     assert (asked.within, asked.emit, asked.items) == (question.within, question.emit, question.items)
     assert (asked.partition_by, asked.order_by[1:]) == (question.partition, question.ties)
+    assert (asked.differences, asked.absences) == (question.differences, question.absences)
+    assert (asked.silences, asked.gaps) == (question.silences, question.gaps)
+    assert set(asked.having_items) == set(question.having.items if question.having else ())
 
 
 @pytest.mark.nojit
-@given(examples(shuffled=True), st.sampled_from(["auto", "range", "pair"]), st.sampled_from([1, 2]))
-def test_in_process(example: Example, join: str, threads: int) -> None:
-    result = situ.match(example.table, situ.query(example.text), join=join, threads=threads)
-    agree(result_rows(result, example.text), expected(example), example)
+@given(
+    examples(shuffled=True),
+    st.sampled_from(["auto", "range", "pair"]),
+    st.sampled_from([1, 2]),
+    st.sampled_from([None, 0, 2, 30]),
+)
+def test_in_process(example: Example, join: str, threads: int, later: int | None) -> None:
+    question, options = example.question, {}
+    if "until" in ON and question.has_ticks and example.rows and later is not None:  # SEM 11.9
+        options["until"] = max(row["t"] for row in example.rows) + later
+    result = situ.match(example.table, situ.query(example.text), join=join, threads=threads, **options)
+    agree(result_rows(result, example.text), answer(example.rows, replace(question, **options)), example)
 
 
 @pytest.mark.nojit
 @given(examples(), st.sampled_from(["range", "pair"]), st.data())
 def test_push_in_any_cuts(example: Example, join: str, data: st.DataObject) -> None:
-    """SEM 8.3, 4.3: the same matches, each with the push that brings its match_time."""
+    """SEM 8.3, 4.3, 11.9: the same matches, each with the push that brings its match_time."""
     batches = data.draw(cuts(example.rows, between_ties=False))
+    question, where = example.question, example.question.where
     wanted = expected(example)
     operator = situ.query(example.text).operator(example.schema, join=join)
     found: list[ResultRow] = []
+    clocks: dict[Any, int] = {}
     for batch in batches:
         found += result_rows(operator.push(table_of(batch)), example.text)
-        reached = [row for row in wanted if batch and row[-1] <= batch[-1]["t"]]
+        for row in batch:
+            if where is None or where(row) is True:
+                clocks[tuple(row[column] for column in question.partition)] = row["t"]
+        n_keys = len(question.partition)
+        reached = [row for row in wanted if row[:n_keys] in clocks and row[-1] <= clocks[row[:n_keys]]]
         agree(found, reached, example)
-    assert operator.flush().num_rows == 0
+    found += result_rows(operator.flush(), example.text)
+    agree(found, wanted if question.has_ticks else reached, example)
     assert operator.late == 0
 
 
@@ -111,7 +130,14 @@ def follow_a_stream(example: Example, data: st.DataObject) -> None:
         return where is None or where(row) is True
 
     became = outcome(
-        batches, lambda row: row["t"], key, delay, advances=advances, flushes=flushes, is_event=is_event
+        batches,
+        lambda row: row["t"],
+        key,
+        delay,
+        advances=advances,
+        flushes=flushes,
+        is_event=is_event,
+        has_ticks=question.has_ticks,
     )
     query = situ.query(example.text)
     operator = query.operator(example.schema, late_rows=not restarts, **options)
@@ -126,9 +152,10 @@ def follow_a_stream(example: Example, data: st.DataObject) -> None:
             operator = query.operator(example.schema, state=operator.state(), **options)
     sizes = [len(batch) for batch in batches]
     shown = f"{example}\nbatches {sizes} {options=} {advances=} {restarts=} {flushes=}"
-    agree(result_rows(pa.concat_tables(found), example.text), answer(became.applied, question), shown)
+    so_far = answer(became.applied, question, became.clock)
+    agree(result_rows(pa.concat_tables(found), example.text), so_far, shown)
     found.append(operator.flush())
-    everything = answer(became.applied + became.waiting, question)
+    everything = answer(became.applied + became.waiting, question, became.clock_of_flush)
     agree(result_rows(pa.concat_tables(found), example.text), everything, shown)
     assert operator.late == len(became.late), shown
     if not restarts:
@@ -191,7 +218,8 @@ def test_only_the_last_row_of_an_instant_counts(example: Example) -> None:
         parts.setdefault(tuple(row[column] for column in question.partition), []).append(row)
     last = [row for part in parts.values() for row in in_order(part, question.time, question.ties)]
     query = situ.query(example.text)
-    alone = situ.match(table_of(last), query, ties="error")
+    clock = {"until": max(row["t"] for row in example.rows)} if question.has_ticks and example.rows else {}
+    alone = situ.match(table_of(last), query, ties="error", **clock)  # SEM 11.9: WHERE's rows count there
     agree(
         result_rows(situ.match(example.table, query), example.text), result_rows(alone, example.text), example
     )

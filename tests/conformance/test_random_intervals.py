@@ -83,6 +83,7 @@ def follow_a_stream(example: Example, rows: list[Row], data: st.DataObject) -> N
         advances=advances,
         flushes=flushes,
         is_event=lambda row: where is None or where(row) is True,
+        has_ticks=question.has_ticks,
     )
     options = options_of(example) | ({} if delay is None else {"watermark": delay})
     query = situ.query(example.text)
@@ -98,8 +99,9 @@ def follow_a_stream(example: Example, rows: list[Row], data: st.DataObject) -> N
             operator = query.operator(example.schema, state=operator.state(), **options)
     sizes = [len(batch) for batch in batches]
     shown = f"{example}\nbatches {sizes} {options=} {advances=} {restarts=} {flushes=}"
-    agree(result_rows(pa.concat_tables(found), example.text), answer(became.applied, question), shown)
+    so_far = answer(became.applied, question, became.clock)
+    agree(result_rows(pa.concat_tables(found), example.text), so_far, shown)
     found.append(operator.flush())
-    everything = answer(became.applied + became.waiting, question)
+    everything = answer(became.applied + became.waiting, question, became.clock_of_flush)
     agree(result_rows(pa.concat_tables(found), example.text), everything, shown)
     assert operator.late == len(became.late), shown

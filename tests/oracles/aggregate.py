@@ -12,7 +12,7 @@ from oracles.derive import Situation
 
 def item(function: str, situation: Situation, attribute: str | None, match_time: int) -> Any:
     """The value of one RETURN item at `match_time` (SEM 4.4: only what has occurred by then)."""
-    te = situation.te_known_at(match_time)
+    te = situation.te_told_at(match_time)
     if function == "ts":
         return situation.ts
     if function == "te":

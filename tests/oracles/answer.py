@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from oracles import aggregate, derive, intervals, match
+from oracles import aggregate, derive, gaps, intervals, match, silence
 from oracles.derive import Situation
-from oracles.question import BadInput, Question, Row
+from oracles.events import events_of, own_events, settled
+from oracles.question import BadInput, Item, Question, Row
+
+Key = tuple[Any, ...]
 
 
-def answer(rows: Sequence[Row], question: Question) -> list[tuple[Any, ...]]:
-    """Partition values, then the items, then match_time, one tuple per match."""
+def answer(
+    rows: Sequence[Row], question: Question, clock: Callable[[Key], int | None] | None = None
+) -> list[tuple[Any, ...]]:
+    """Partition values, then the items, then match_time, one tuple per match.
+
+    `clock` says how far time has passed in each partition; without it the rows are a batch (SEM 11.9).
+    """
     found = []
+    of_batch = batch_clock(rows, question)
     for key, part in partitions(rows, question):
-        for chosen, at in matches_of(part, question):
-            items = [
-                aggregate.item(f, chosen[symbol], attribute, at) for f, symbol, attribute in question.items
-            ]
-            found.append((*key, *items, at))
+        for chosen, at in matches_of(part, question, of_batch if clock is None else clock(key)):
+            found.append((*key, *values(question.items, chosen, at), at))
     return found
 
 
-def partitions(rows: Sequence[Row], question: Question) -> list[tuple[tuple[Any, ...], list[Row]]]:
+def values(items: Sequence[Item], chosen: dict[str, Situation], at: int) -> list[Any]:
+    return [aggregate.item(function, chosen[symbol], attribute, at) for function, symbol, attribute in items]
+
+
+def batch_clock(rows: Sequence[Row], question: Question) -> int | None:
+    """SEM 11.9: `until`, or the largest time of all rows, those that WHERE removes included."""
+    if question.until is not None:
+        return question.until
+    return max((instant_of(row, question) for row in rows if row[question.time] is not None), default=None)
+
+
+def instant_of(row: Row, question: Question) -> int:
+    return intervals.instant_of(row, question) if question.is_over_intervals else row[question.time]
+
+
+def partitions(rows: Sequence[Row], question: Question) -> list[tuple[Key, list[Row]]]:
     """SEM 1.2, 1.4: the events of each partition in input order; a null key is a key."""
-    parts: dict[tuple[Any, ...], list[Row]] = {}
+    parts: dict[Key, list[Row]] = {}
     for row in rows:
         if question.where is None or question.where(row) is True:
             if row[question.time] is None:
@@ -33,27 +55,54 @@ def partitions(rows: Sequence[Row], question: Question) -> list[tuple[tuple[Any,
     return list(parts.items())
 
 
-def matches_of(part: Sequence[Row], question: Question) -> Iterator[tuple[dict[str, Situation], int]]:
+def matches_of(
+    part: Sequence[Row], question: Question, clock: int | None = None
+) -> Iterator[tuple[dict[str, Situation], int]]:
+    """The matches of one partition that HAVING keeps; its clock is that of its own rows if not given."""
+    if clock is None:
+        clock = batch_clock(part, question)
+    for chosen, at in without_having(part, question, clock):
+        having = question.having
+        if having is None or having.holds(*values(having.items, chosen, at)) is True:
+            yield chosen, at
+
+
+def without_having(
+    part: Sequence[Row], question: Question, clock: int
+) -> Iterator[tuple[dict[str, Situation], int]]:
     if question.is_over_intervals:
         instants = {intervals.instant_of(row, question) for row in part} | {
             row[question.time] for row in part
         }
-        yield from match.matches(question, intervals.given(part, question), sorted(instants), part)
+        found, raw = intervals.given(part, question), intervals.given(part, of_any_length(question))
+        yield from match.matches(question, found, sorted(instants), part, raw, clock)
         return
-    events = derive.in_order(part, question.time, question.ties, question.ties_are_errors)
-    for history in derive.histories(events, question.time, question.forget_after):
-        found = situations_of(history, question)
-        yield from match.matches(question, found, [event[question.time] for event in history], history)
+    for history in derive.histories(events_of(part, question), question.time, question.forget_after):
+        about = settled(question, history)
+        found, raw = situations_of(history, about), situations_of(history, of_any_length(about))
+        instants = sorted({event[question.time] for event in history})
+        ends = [clock] if question.forget_after is None else [clock, instants[-1] + question.forget_after]
+        yield from match.matches(about, found, instants, history, raw, min(ends))
+
+
+def of_any_length(question: Question) -> Question:
+    """An absent situation counts while it is open, however short it will turn out to be (SEM 11.3)."""
+    return replace(question, at_least={}, at_most={})
 
 
 def situations_of(history: Sequence[Row], question: Question) -> dict[str, list[Situation]]:
+    """Those of the positive and of the absent symbols that exist for matching."""
+    question = settled(question, history)
     return {
-        symbol: derive.situations(
-            history,
-            question.time,
-            question.holds[symbol],
-            question.at_least.get(symbol),
-            question.at_most.get(symbol),
-        )
-        for symbol in question.symbols
+        symbol: situations_of_symbol(symbol, own_events(symbol, history, question), question)
+        for symbol in (*question.symbols, *question.absent)
     }
+
+
+def situations_of_symbol(symbol: str, events: Sequence[Row], question: Question) -> list[Situation]:
+    bounds = question.at_least.get(symbol), question.at_most.get(symbol)
+    if symbol in question.silences:
+        return silence.silences(events, question.time, *bounds)
+    if symbol in question.gaps:
+        return gaps.bridged(events, question.time, question.holds[symbol], question.gaps[symbol], *bounds)
+    return derive.situations(events, question.time, question.holds[symbol], *bounds)

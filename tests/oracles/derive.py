@@ -15,9 +15,16 @@ class Situation:
     admissible: int  # SEM 2.4, and for given intervals the instant they are known from (SEM 6.3)
     events: tuple[tuple[int, Row], ...]  # (instant, row), in order
     is_given: bool = False  # SEM 6.2: however many rows it has, it counts as one event
+    undecided: tuple[tuple[int, int | None], ...] = ()  # SEM 14.2: [from, to); None: to the end
 
     def te_known_at(self, instant: int) -> int | None:
         return self.te if self.te is not None and self.te <= instant else None
+
+    def te_told_at(self, instant: int) -> int | None:
+        """SEM 14.3: an end is told once it is known to be one."""
+        if any(begin <= instant and (end is None or instant < end) for begin, end in self.undecided):
+            return None
+        return self.te_known_at(instant)
 
 
 def in_order(rows: Sequence[Row], time: str, ties: Sequence[str] = (), strict: bool = False) -> list[Row]:

@@ -18,13 +18,13 @@ def instant_of(row: Row, question: Question) -> int:
 
 def given(rows: Iterable[Row], question: Question) -> dict[str, list[Situation]]:
     """The situations of one partition, per symbol."""
-    found: dict[str, list[Situation]] = {symbol: [] for symbol in question.symbols}
+    found: dict[str, list[Situation]] = {symbol: [] for symbol in (*question.symbols, *question.absent)}
     for mentions in by_identity(rows, question):
         first, last = mentions[0], mentions[-1]
         ts = first[question.time]
         te = None if last[question.ending] is None else instant_of(last, question)
         instants = [instant_of(row, question) for row in mentions]
-        for symbol in question.symbols:
+        for symbol in found:
             if question.holds[symbol](first) is not True:
                 continue
             least, most = question.at_least.get(symbol), question.at_most.get(symbol)
@@ -59,7 +59,7 @@ def by_identity(rows: Iterable[Row], question: Question) -> list[list[Row]]:
 
 
 def same(mentions: Sequence[Row], question: Question) -> bool:
-    kinds = {tuple(question.holds[symbol](row) for symbol in question.symbols) for row in mentions}
+    kinds = {tuple(question.holds[symbol](row) for symbol in question.holds) for row in mentions}
     return len(kinds) == 1 and len({row[question.time] for row in mentions}) == 1
 
 

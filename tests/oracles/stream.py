@@ -1,4 +1,9 @@
-"""SEM 8.1, 8.6, 6.4: which rows of a stream are applied (its matches are theirs), late, waiting or ahead."""
+"""SEM 8.1, 8.6, 6.4, 11.9, 13.5: which rows of a stream are applied, late, waiting or ahead, and its clocks.
+
+What a stream has reported is the answer over the rows applied, up to each partition's clock:
+`answer(became.applied, question, became.clock)`; behind a last flush it is that of all rows but the late
+ones up to `became.clock_of_flush`.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +11,26 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from oracles.question import Row
+from oracles.question import SOURCE, Row
 
 
 class Outcome(NamedTuple):
     applied: list[Row]  # in arrival order
     late: list[Row]
     waiting: list[Row]  # what `flush` would still apply
+    horizon: dict[Hashable, int]  # of each partition: its largest instant applied
+    complete: int | None  # the watermark: all before it is complete, in every partition
+    seen: int | None  # the largest time of all rows
+
+    def clock(self, key: Hashable) -> int | None:
+        """SEM 11.9: how far time has passed in a partition; None for one that has no events yet."""
+        known = [] if key not in self.horizon else [self.horizon[key]]
+        return max([*known, *([] if self.complete is None else [self.complete - 1])], default=None)
+
+    def clock_of_flush(self, key: Hashable) -> int | None:
+        """The same if it is now flushed, of a query with ticks."""
+        passed = [at for at in (self.clock(key), self.seen) if at is not None]
+        return max(passed, default=None)
 
 
 class InTime(NamedTuple):
@@ -40,6 +58,8 @@ def outcome(
     advances: Mapping[int, int] | None = None,
     flushes: AbstractSet[int] = frozenset(),
     is_event: Callable[[Row], bool] = lambda _: True,
+    has_ticks: bool = False,
+    sources: Sequence[str] = (),
 ) -> Outcome:
     """What became of the events after the last batch.
 
@@ -49,16 +69,21 @@ def outcome(
 
     `delay` makes a watermark: the largest instant of earlier batches minus it, those of rows that are no
     events included. Without one each batch is processed to its end, except that for intervals
-    (`largest_waits`) the rows of a partition's largest instant wait for a larger one.
+    (`largest_waits`) the rows of a partition's largest instant wait for a larger one. With several `sources`
+    the watermark is the least of theirs: there is none before all have been heard of.
+
+    A query that `has_ticks` is moved by a flush to the largest time seen.
     """
     horizon: dict[Hashable, int] = {}
-    became = Outcome([], [], [])
-    seen = complete = None
+    became = Outcome([], [], [], horizon, None, None)
+    seen: dict[str | None, int] = {}
+    complete = None
     for i, batch in enumerate(batches):
-        if delay is not None and seen is not None:
-            complete = largest(complete, seen - delay)
+        if delay is not None and seen and all(source in seen for source in sources):
+            complete = largest(complete, min(seen.values()) - delay)
         for row in batch:
-            seen = largest(seen, instant(row))
+            source = row.get(SOURCE)
+            seen[source] = largest(seen.get(source), instant(row))
             if not is_event(row):
                 continue
             passed = delay is None and partition(row) in horizon and instant(row) <= horizon[partition(row)]
@@ -68,11 +93,13 @@ def outcome(
         if advances and i in advances:
             complete = largest(complete, advances[i])
             apply(became, horizon, instant, partition, complete, False, largest_waits)
-        if i in flushes and became.waiting:
-            if delay is not None:
+        if i in flushes:
+            if delay is not None and became.waiting:
                 complete = largest(complete, max(map(instant, became.waiting)) + 1)
+            if has_ticks and seen:
+                complete = largest(complete, max(seen.values()) + 1)
             apply(became, horizon, instant, partition, complete, True, False)
-    return became
+    return became._replace(complete=complete, seen=max(seen.values(), default=None))
 
 
 def apply(
