@@ -65,7 +65,7 @@ def test_one_symbol_and_groups_only() -> None:
     parsed = query(f"{AC} NO C during A")
     assert parsed.constraints == ()
     assert parsed.absent_names == {"C"}
-    assert Matching(parsed).query is parsed
+    assert Matching(parsed).query == parsed
     # The symbol behind NO is the absent one, whichever way the constraint is written.
     assert query(f"{AC} NO A contains C WITHIN 5").absent_names == {"A"}
     assert query(f"{AC} NO C during A AND NO C.ts <= A.te + 5").absent_names == {"C"}

@@ -181,7 +181,12 @@ def test_no_error_is_anyone_elses() -> None:
 
 def test_a_query_must_be_a_query() -> None:
     with pytest.raises(SituError, match=r"situ\.query"):
-        situ.match(events("a .#"), "FROM e ORDER BY t DEFINE A AS a")  # type: ignore[arg-type]
+        situ.match(events("a .#"), 3)  # type: ignore[arg-type]
+
+
+def test_text_stands_for_its_query() -> None:
+    text = "FROM e ORDER BY t DEFINE A AS a"
+    assert situ.match(events("a .#"), text).equals(situ.match(events("a .#"), situ.query(text)))
 
 
 def test_many_symbols() -> None:
