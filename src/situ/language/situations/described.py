@@ -83,7 +83,7 @@ def absence_certain(query: Query, absence: Absence) -> str:
     text = ", or earlier ".join(dict.fromkeys(found))
     symbol = next(one for one in query.symbols if one.name == absence.symbol)
     if symbol.at_least is not None or symbol.at_most is not None or query.intervals is not None:
-        text += f"; later while a {absence.symbol} that has begun may still fit"
+        text += f"; later while {absence.symbol} has begun and may still fit"
     return text
 
 
@@ -92,7 +92,7 @@ def _set_certain(constraint: Constraint) -> str:
     if not relations & ~(BEFORE | 1 << MEETS):
         return f"from {other}.ts on"
     if not relations & ~(BEFORE | 1 << MEETS | STARTS_EARLIER | STARTS_TOGETHER):
-        return f"from {other}.ts on, or with a {absent} in progress then when the first of the two ends"
+        return f"from {other}.ts on, or with {absent} in progress then when the first of the two ends"
     return f"from {other}.te on"
 
 

@@ -11,6 +11,8 @@ from situ.language.text.foreign import missing_and, pattern_hint, relation_hint
 from situ.language.text.tokens import Kind, Token, describe, did_you_mean
 from situ.language.text.words import quote
 
+ONE_PASS = "several queries in one pass: situ.match(events, dict(a=q1, b=q2))"
+
 
 def read_relations(cursor: Cursor, chain: Conjunction) -> None:
     """A chain of symbols with relations between neighbours."""
@@ -98,10 +100,11 @@ def _no_word_between(cursor: Cursor, left: Token, found: Token, *, has_link: boo
 
 
 def _no_relation(cursor: Cursor, left: Token, found: Token) -> QueryError:
-    following = next((token for token in cursor.source.tokens if token.start >= found.start), END)
+    rest = [token for token in cursor.source.tokens if token.start >= found.start]
+    following, behind = (*rest, END, END)[:2]
     if quantified := pattern_hint(left, found, cursor.peek(1)):
         hint = quantified
-    elif found.kind is Kind.END and following.is_word("WITHIN"):
+    elif found.kind is Kind.END and following.is_word("WITHIN") and behind.is_name:
         found, hint = following, relation_hint("within") or ""
     elif found.is_sign(",", "|", "/"):
         hint = "separate alternatives with ; as in A meets;overlaps B, and constraints with AND"
@@ -113,6 +116,8 @@ def _no_relation(cursor: Cursor, left: Token, found: Token) -> QueryError:
         hint = "compare endpoints, as in A.te < B.ts, or name the relation, as in A before B"
     elif found.is_sign("->", "=>"):
         hint = "write A before B, or A followed-by B when neither may happen again in between"
+    elif cursor.position > 1 and cursor.peek(-2).is_word("NO"):
+        hint = f"say how it would lie to a symbol that is there, as in NO {quote(left.value)} during B"
     elif len(cursor.tokens) == 1:
         hint = "a single symbol needs no PATTERN: leave it out"
     else:
@@ -136,7 +141,10 @@ def unexpected(cursor: Cursor, token: Token, expected: str = "AND, ; or the next
     """The error where something else must come."""
     hint = pattern_hint(cursor.last, token, cursor.peek(1)) if cursor.position else None
     if token.is_word("OR") or token.is_sign("|", "||"):
-        hint = "alternatives for one pair are separated by ; as in A meets B; A overlaps B"
+        hint = (
+            "alternatives for one pair are separated by ; as in A meets B; A overlaps B; "
+            f"for different pairs ask {ONE_PASS}"
+        )
     elif token.is_sign(","):
         hint = "constraints are joined with AND, alternatives with ;"
     elif token.is_sign("&"):

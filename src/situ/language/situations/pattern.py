@@ -16,11 +16,9 @@ from situ.errors import AbsenceError, AlternativesError, QuerySyntaxError
 from situ.language.situations.comparisons import begins_comparison, read_comparisons
 from situ.language.situations.cursor import Cursor
 from situ.language.situations.draft import Conjunction, Pattern, Place, Written
-from situ.language.situations.named import read_relations, unexpected
+from situ.language.situations.named import ONE_PASS, read_relations, unexpected
 from situ.language.text.clauses import Clause
 from situ.language.text.tokens import Kind, Source, span_of
-
-_ONE_PASS = "several queries in one pass: situ.match(events, dict(a=q1, b=q2))"
 
 
 def pattern(source: Source, clause: Clause) -> Pattern:
@@ -141,7 +139,7 @@ class _Reader:
                         AlternativesError,
                         f"alternatives must be about the same two symbols, here {pair[0]} and {pair[1]}",
                         hint="; separates alternatives for one pair; join constraints on "
-                        f"different pairs with AND, or ask {_ONE_PASS}",
+                        f"different pairs with AND, or ask {ONE_PASS}",
                     )
             if not chain.written:
                 hint = "leave it out: alternatives must relate two symbols"
@@ -157,7 +155,7 @@ class _Reader:
                 AlternativesError,
                 "an alternative cannot have a distance of its own",
                 hint="a distance may stand behind a set that it fits, A before;meets B BY AT MOST 5 minutes; "
-                f"else ask {_ONE_PASS}",
+                f"else ask {ONE_PASS}",
             )
 
     def chain(self) -> Conjunction:
