@@ -53,6 +53,7 @@ class Groups(NamedTuple):
     bound: npt.NDArray[np.int64]  # [H, N, N]: NEVER where free
     is_strict: npt.NDArray[np.bool_]  # [H, N, N]
     earliest: npt.NDArray[np.int64]  # [G, P, 2]: how far before a positive's ts a C's ts, te may lie; NEVER
+    latest: npt.NDArray[np.int64]  # [G, P, 2]: how far behind a positive's ts, te a C's ts may lie, >= 0; NEVER
 
 
 def make_groups(bound: BoundQuery) -> Groups:
@@ -70,6 +71,7 @@ def make_groups(bound: BoundQuery) -> Groups:
         bound=np.full((n_choices, n_nodes, n_nodes), NEVER),
         is_strict=np.zeros((n_choices, n_nodes, n_nodes), bool),
         earliest=np.full((len(several), most, 2), NEVER),
+        latest=np.full((len(several), most, 2), NEVER),
     )
     for g, group in enumerate(several):
         groups.positive[g, : len(group.positives)] = group.positives
@@ -79,7 +81,9 @@ def make_groups(bound: BoundQuery) -> Groups:
                 groups.is_strict[h, x, y] = is_strict
         own = slice(int(groups.choices[g]), int(groups.choices[g + 1]))
         for p in range(len(group.positives)):
-            groups.earliest[g, p] = groups.bound[own, 2 + 2 * p, :2].max(axis=0, initial=-(2**62))
+            first = 2 + 2 * p
+            groups.earliest[g, p] = groups.bound[own, first, :2].max(axis=0, initial=-(2**62))
+            groups.latest[g, p] = groups.bound[own, 0, first : first + 2].max(axis=0, initial=0)
     return groups
 
 

@@ -23,6 +23,7 @@ class Waits(NamedTuple):
     bound: np.ndarray
     is_strict: np.ndarray
     earliest: np.ndarray
+    latest: np.ndarray
     has_gaps: np.ndarray  # bool[n]: which symbols ignore gaps
     silence: np.ndarray  # int64[n]: the least length of a silence, 0 for what is none
     within: np.int64
@@ -44,14 +45,13 @@ class Heard(NamedTuple):
 
 
 @kernel
-def possible_until(waits, group, n_nodes, value, t, ts_counts):
+def possible_until(bound, is_strict, choices, n_nodes, value, t, ts_counts):
     """U of SEM 11.4 for nodes of these values, of which those <= t have occurred.
 
     NEVER: nothing bounds what has not occurred; LONG_AGO: no choice of relations is left.
     """
-    bound, is_strict = waits.bound, waits.is_strict
     best = LONG_AGO
-    for choice in range(waits.choices[group], waits.choices[group + 1]):
+    for choice in range(choices[0], choices[1]):
         until = NEVER
         fits = True
         for y in range(n_nodes):
@@ -76,10 +76,10 @@ def possible_until(waits, group, n_nodes, value, t, ts_counts):
 
 
 @kernel
-def impossible_from(waits, group, n_nodes, value, t, ts_counts):
+def impossible_from(bound, is_strict, choices, n_nodes, value, t, ts_counts):
     """The first instant from t on at which a C is possible no more; NEVER where none is known yet."""
     while True:
-        until = max(t, possible_until(waits, group, n_nodes, value, t, ts_counts))
+        until = max(t, possible_until(bound, is_strict, choices, n_nodes, value, t, ts_counts))
         following = NEVER
         for x in range(n_nodes):
             if t < value[x] < following:
@@ -90,51 +90,70 @@ def impossible_from(waits, group, n_nodes, value, t, ts_counts):
 
 
 @kernel
-def absent_from(waits, group, runs, heard, k, pick, since, value):
-    """The first instant from `since` on at which no C can fit any more; NEVER where none is known (yet).
+def wait_for_absence(waits, group, runs, heard, pick, slot, instant):
+    """Move each `instant` to the first one at which no C can fit any more; NEVER where none is known (yet).
 
-    `value` is room for the nodes. The situations of C are looked at in the order of their starts, from the
-    first that what has started does not rule out.
+    The situations of C are looked at in the order of their starts, from the first that what has started does
+    not rule out, up to the last that does not start too late. The loop reads arrays and scalars only: passing
+    the tuples on would count references per configuration.
     """
-    ts, te = runs.ts, runs.te
-    symbol = waits.absent[group]
-    n_nodes = 2
-    first_ts, first_te = LONG_AGO, LONG_AGO
-    for i in range(waits.positive.shape[1]):
-        other = waits.positive[group, i]
-        if other < 0:
-            break
-        value[n_nodes] = ts[other, pick[other]]
-        value[n_nodes + 1] = te[other, pick[other]]
-        if waits.earliest[group, i, 0] != NEVER:
-            first_ts = max(first_ts, shifted(value[n_nodes], -waits.earliest[group, i, 0]))
-        if waits.earliest[group, i, 1] != NEVER:
-            first_te = max(first_te, shifted(value[n_nodes], -waits.earliest[group, i, 1]))
-        n_nodes += 2
-    value[0], value[1] = OPEN, OPEN
-    to_come = impossible_from(waits, group, n_nodes, value, since, not waits.is_given)
-    if to_come == NEVER:
-        return NEVER
-    latest = to_come
-    low, high = runs.offset[symbol, k], runs.offset[symbol, k + 1]
-    low = first_at_least(ts, symbol, low, high, first_ts, low)
-    low = first_at_least(runs.latest_te, symbol, low, high, first_te, low)
-    for c in range(low, high):
-        value[0], value[1] = ts[symbol, c], te[symbol, c]
-        if value[0] > to_come:
-            break
-        known = runs.admissible[symbol, c] if waits.is_given else value[0]
-        if known > to_come:  # before it is known it is one to come, and of those none fits any more
+    ts, te, latest_te, admissible, offset = runs.ts, runs.te, runs.latest_te, runs.admissible, runs.offset
+    bound, is_strict, choices = waits.bound, waits.is_strict, waits.choices[group : group + 2]
+    earliest, latest, positive = waits.earliest[group], waits.latest[group], waits.positive[group]
+    symbol, is_given, shortest = waits.absent[group], waits.is_given, waits.silence[waits.absent[group]]
+    n_positive = 0
+    while n_positive < len(positive) and positive[n_positive] >= 0:
+        n_positive += 1
+    n_nodes = 2 + 2 * n_positive
+    value = np.empty(n_nodes, np.int64)
+    near = 0
+    for m in range(len(slot)):
+        since = instant[m]
+        if since == NEVER:
             continue
-        latest = max(latest, impossible_from(waits, group, n_nodes, value, max(since, known), True))
-        if latest == NEVER:
-            return NEVER
-    if waits.silence[symbol] > 0:  # short gaps are no situations, but the one at that instant might have been
-        value[0], value[1] = gap_at(heard, symbol, k, to_come)
-        is_short = value[0] != LONG_AGO and value[1] != OPEN and value[1] - value[0] < waits.silence[symbol]
-        if is_short and value[0] <= to_come:  # else an earlier step has seen the gap
-            latest = max(latest, impossible_from(waits, group, n_nodes, value, max(since, value[0]), True))
-    return latest
+        first_ts, first_te, last_ts = LONG_AGO, LONG_AGO, NEVER
+        for i in range(n_positive):
+            at = pick[m, positive[i]]
+            begin, end = ts[positive[i], at], te[positive[i], at]
+            value[2 + 2 * i], value[3 + 2 * i] = begin, end
+            if earliest[i, 0] != NEVER:
+                first_ts = max(first_ts, shifted(begin, -earliest[i, 0]))
+            if earliest[i, 1] != NEVER:
+                first_te = max(first_te, shifted(begin, -earliest[i, 1]))
+            if latest[i, 0] != NEVER:
+                last_ts = min(last_ts, plus(begin, latest[i, 0]))
+            if latest[i, 1] != NEVER:
+                last_ts = min(last_ts, plus(end, latest[i, 1]))
+        value[0], value[1] = OPEN, OPEN
+        to_come = impossible_from(bound, is_strict, choices, n_nodes, value, since, not is_given)
+        now = to_come
+        if to_come != NEVER:
+            k = slot[m]
+            low, high = offset[symbol, k], offset[symbol, k + 1]
+            low = first_at_least(ts, symbol, low, high, first_ts, near)
+            low = first_at_least(latest_te, symbol, low, high, first_te, low)
+            near = low
+            last_ts = min(last_ts, to_come)
+            for c in range(low, high):
+                value[0], value[1] = ts[symbol, c], te[symbol, c]
+                if value[0] > last_ts or now == NEVER:
+                    break
+                known = admissible[symbol, c] if is_given else value[0]
+                if known <= to_come:  # before it is known it is one to come: of those none fits any more
+                    of_this = impossible_from(
+                        bound, is_strict, choices, n_nodes, value, max(since, known), True
+                    )
+                    now = max(now, of_this)
+            if shortest > 0 and now != NEVER:  # short gaps are no situations, but that one might have been
+                begin, end = gap_at(heard, symbol, k, to_come)
+                value[0], value[1] = begin, end
+                is_short = begin != LONG_AGO and end != OPEN and end - begin < shortest
+                if is_short and begin <= to_come:  # else an earlier step has seen the gap
+                    of_this = impossible_from(
+                        bound, is_strict, choices, n_nodes, value, max(since, begin), True
+                    )
+                    now = max(now, of_this)
+        instant[m] = now
 
 
 @kernel
@@ -171,24 +190,24 @@ def first_event(time, low, high, wanted):
 
 
 @kernel
-def told_from(waits, runs, heard, k, pick, horizon, since):
-    """The first event instant at which every difference that waits for one is certain (SEM 9.3)."""
-    for q in range(len(waits.differences)):
-        symbol = waits.differences[q, 0]
-        at = pick[symbol]
-        x = runs.te[symbol, at] if waits.differences[q, 1] else runs.ts[symbol, at]
-        enough = plus(x, waits.differences[q, 2])
-        if enough <= horizon:  # an earlier step has seen that event: in which undecided gaps did it lie
-            since = max(since, enough)
-            for other in range(len(waits.has_gaps)):
-                if waits.has_gaps[other] and heard.gap_eve[other, k] < enough:
-                    since = max(since, heard.gap_since[other, k])
-            continue
-        row = first_event(heard.time, heard.offset[k], heard.offset[k + 1], enough)
-        if row == heard.offset[k + 1]:
-            return NEVER
-        since = max(since, heard.time[row])
-    return since
+def wait_for_events(waits, runs, heard, pick, slot, instant, horizon):
+    """Move each `instant` to the first event at which its differences are certain (SEM 9.3); NEVER: not yet."""
+    for m in range(len(slot)):
+        k, now = slot[m], instant[m]
+        for q in range(len(waits.differences)):
+            symbol = waits.differences[q, 0]
+            at = pick[m, symbol]
+            x = runs.te[symbol, at] if waits.differences[q, 1] else runs.ts[symbol, at]
+            enough = plus(x, waits.differences[q, 2])
+            if enough <= horizon[k]:  # an earlier step has seen that event: in which undecided gaps did it lie
+                now = max(now, enough)
+                for other in range(len(waits.has_gaps)):
+                    if waits.has_gaps[other] and heard.gap_eve[other, k] < enough:
+                        now = max(now, heard.gap_since[other, k])
+                continue
+            row = first_event(heard.time, heard.offset[k], heard.offset[k + 1], enough)
+            now = max(now, heard.time[row]) if row < heard.offset[k + 1] else NEVER
+        instant[m] = now
 
 
 @kernel
@@ -202,16 +221,17 @@ def decided_from(heard, symbol, k, begin, end, instant):
 
 
 @kernel
-def out_of_gaps(waits, runs, heard, k, pick, now):
-    """When it is decided what the gaps mean in which this instant lies (SEM 14.3); NEVER: not yet."""
-    decided = now
-    for symbol in range(len(waits.has_gaps)):
-        if waits.has_gaps[symbol]:
-            begin, end = LONG_AGO, OPEN  # of an absent symbol all situations count
-            if symbol < len(pick):
-                begin, end = runs.ts[symbol, pick[symbol]], runs.te[symbol, pick[symbol]]
-            decided = max(decided, decided_from(heard, symbol, k, begin, end, now))
-    return decided
+def wait_for_gaps(waits, runs, heard, pick, slot, instant):
+    """Move each `instant` out of the undecided gaps in which it lies (SEM 14.3); NEVER: not decided yet."""
+    for m in range(len(slot)):
+        now = decided = instant[m]
+        for symbol in range(len(waits.has_gaps)):
+            if waits.has_gaps[symbol] and now != NEVER:
+                begin, end = LONG_AGO, OPEN  # of an absent symbol all situations count
+                if symbol < pick.shape[1]:
+                    begin, end = runs.ts[symbol, pick[m, symbol]], runs.te[symbol, pick[m, symbol]]
+                decided = max(decided, decided_from(heard, symbol, slot[m], begin, end, now))
+        instant[m] = decided
 
 
 @kernel
@@ -223,28 +243,30 @@ def hide_undecided(heard, k, ts, te, instant, symbol):
 
 
 @kernel
+def drop_beyond_window(within, ts, pick, instant):
+    """Set each `instant` to NEVER that comes later than the window after the first start."""
+    for m in range(len(instant)):
+        begin = OPEN
+        for symbol in range(pick.shape[1]):
+            begin = min(begin, ts[symbol, pick[m, symbol]])
+        if instant[m] > plus(begin, within):
+            instant[m] = NEVER
+
+
+@kernel
 def judge(waits, runs, heard, pick, slot, instant, horizon):
     """Set each configuration's `instant` to that of its match, NEVER where there is none (yet).
 
     Those that lie beyond what is complete are when it is reported if nothing happens until then.
     `horizon[k]` is the last event before the step.
     """
-    n = pick.shape[1]
-    value = np.empty(max(2, waits.bound.shape[1]), np.int64)
-    for m in range(len(slot)):
-        k = slot[m]
-        own = pick[m]
-        now = told_from(waits, runs, heard, k, own, horizon[k], instant[m])
-        for group in range(len(waits.absent)):
-            if now == NEVER:
-                break
-            now = absent_from(waits, group, runs, heard, k, own, now, value)
-        if now != NEVER:
-            now = out_of_gaps(waits, runs, heard, k, own, now)
-        if now != NEVER and waits.within != UNBOUNDED:
-            begin = runs.ts[0, own[0]]
-            for symbol in range(1, n):
-                begin = min(begin, runs.ts[symbol, own[symbol]])
-            if now > plus(begin, waits.within):
-                now = NEVER
-        instant[m] = now
+    if len(waits.differences):
+        wait_for_events(waits, runs, heard, pick, slot, instant, horizon)
+    for group in range(len(waits.absent)):
+        wait_for_absence(waits, group, runs, heard, pick, slot, instant)
+    for symbol in range(len(waits.has_gaps)):
+        if waits.has_gaps[symbol]:
+            wait_for_gaps(waits, runs, heard, pick, slot, instant)
+            break
+    if waits.within != UNBOUNDED:
+        drop_beyond_window(waits.within, runs.ts, pick, instant)
