@@ -53,7 +53,7 @@ class Groups(NamedTuple):
     bound: npt.NDArray[np.int64]  # [H, N, N]: NEVER where free
     is_strict: npt.NDArray[np.bool_]  # [H, N, N]
     earliest: npt.NDArray[np.int64]  # [G, P, 2]: how far before a positive's ts a C's ts, te may lie; NEVER
-    latest: npt.NDArray[np.int64]  # [G, P, 2]: how far behind a positive's ts, te a C's ts may lie, >= 0; NEVER
+    latest: npt.NDArray[np.int64]  # [G, P, 2]: how far behind its ts, te a C's ts may lie, >= 0; NEVER
 
 
 def make_groups(bound: BoundQuery) -> Groups:

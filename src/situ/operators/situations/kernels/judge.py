@@ -191,7 +191,7 @@ def first_event(time, low, high, wanted):
 
 @kernel
 def wait_for_events(waits, runs, heard, pick, slot, instant, horizon):
-    """Move each `instant` to the first event at which its differences are certain (SEM 9.3); NEVER: not yet."""
+    """Move each `instant` to the first event that makes its differences certain (SEM 9.3); NEVER: not yet."""
     for m in range(len(slot)):
         k, now = slot[m], instant[m]
         for q in range(len(waits.differences)):
@@ -199,7 +199,7 @@ def wait_for_events(waits, runs, heard, pick, slot, instant, horizon):
             at = pick[m, symbol]
             x = runs.te[symbol, at] if waits.differences[q, 1] else runs.ts[symbol, at]
             enough = plus(x, waits.differences[q, 2])
-            if enough <= horizon[k]:  # an earlier step has seen that event: in which undecided gaps did it lie
+            if enough <= horizon[k]:  # an earlier step has seen that event: in which gaps did it lie
                 now = max(now, enough)
                 for other in range(len(waits.has_gaps)):
                     if waits.has_gaps[other] and heard.gap_eve[other, k] < enough:
