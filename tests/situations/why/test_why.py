@@ -96,10 +96,14 @@ def test_it_prints_everywhere() -> None:
 
 
 def test_sums_and_extremes_add_up() -> None:
-    numbers = Tally.nothing(2, 1).to_numbers()
-    some = Tally.nothing(2, 1).with_numbers(np.arange(len(numbers)))
-    assert (some + Tally.nothing(2, 1)).to_numbers().tolist() == some.to_numbers().tolist()
-    twice = some + Tally.nothing(2, 1).with_numbers(np.arange(len(numbers)) + 5)
+    query = situ.query(
+        "FROM e DEFINE A AS a, B AS b, C AS c PATTERN A before B BY AT MOST 5 AND NO C while B"
+    )
+    nothing = Tally.nothing(query)
+    numbers = nothing.to_numbers()
+    some = nothing.with_numbers(np.arange(len(numbers)))
+    assert (some + nothing).to_numbers().tolist() == some.to_numbers().tolist()
+    twice = some + nothing.with_numbers(np.arange(len(numbers)) + 5)
     assert twice.rows.tolist() == [5, 7, 9, 11]
     assert (twice.longest == some.longest + 5).all()
     assert (twice.shortest == some.shortest).all()

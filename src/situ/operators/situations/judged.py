@@ -277,10 +277,13 @@ class JudgedEngine(Engine):
 
     def judged(self, runs: Runs, heard: Heard, horizon: Positions, n_events: int) -> Matches:
         """Every configuration that stands as asked, with the instant of its match; NEVER: none (yet)."""
-        everything = np.full(len(horizon), LONG_AGO)
-        matches = self.match(self.of_positives(runs), everything, n_events)
+        matches = self.standing(runs, horizon, n_events)
         judge(self.waits, runs, heard, matches.pick, matches.slot, matches.instant, horizon)
         return matches
+
+    def standing(self, runs: Runs, horizon: Positions, n_events: int = 1) -> Matches:
+        """Every configuration that stands as asked, with the instant from which its own endpoints say so."""
+        return self.match(self.of_positives(runs), np.full(len(horizon), LONG_AGO), n_events)
 
     def _orders_for(self, runs: Runs, before: Positions) -> Positions:
         return self._full  # what waits may have been touched long ago

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from situ.operators.situations.why import Tally, plan_order, tally
+from situ.operators.situations.why import Tally, differences_of, plan_order, tally
 from situ.operators.situations.why_report import Why
 from situ.rows.needs import Needs
 from situ.rows.prepared import Prepared
@@ -23,14 +23,14 @@ class TellsOfMatches:
 
     def no_tally(self) -> Tally:
         """Of no rows."""
-        query = self.asked.bound.query
-        return Tally.nothing(len(query.symbols), len(query.constraints))
+        return Tally.nothing(self.asked.bound.query)
 
     def tally(self, rows: Prepared, tied: Tied, complete: int | None = None) -> Tally:
         """Situations, pairs and prefixes of the plan, counted."""
-        return tally(self.engine, self.needs, rows, tied)
+        return tally(self.engine, self.needs, rows, tied, complete)
 
     def told(self, tally: Tally, ties: Ties | None, reported: int | None = None) -> Why:
         """In words and counts."""
         query = self.asked.whole or self.asked.bound.query
-        return Why(query, self.asked.bound, plan_order(self.engine), tally, ties, reported)
+        order, differences = plan_order(self.engine), differences_of(self.engine)
+        return Why(query, self.asked.bound, order, tuple(differences), tally, ties, reported)

@@ -13,15 +13,29 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from situ.language.situations.ast import Query
+from situ.language.situations.ast import Difference, Query
 from situ.operators.situations.engine import Engine
 from situ.operators.situations.input import to_input
 from situ.operators.situations.interval_engine import IntervalEngine, interval_rows
 from situ.operators.situations.intervals import no_intervals
-from situ.operators.situations.kernels.layout import Runs, Spec
+from situ.operators.situations.judged import Judged, JudgedEngine
+from situ.operators.situations.kernels.judge import (
+    drop_beyond_window,
+    wait_for_absence,
+    wait_for_events,
+    wait_for_gaps,
+)
+from situ.operators.situations.kernels.layout import LEFT, RIGHT, Runs, Spec
 from situ.operators.situations.kernels.relate import bounds_of
-from situ.operators.situations.kernels.why import N_BINS, count_pairs, count_prefixes, keep_existing
-from situ.rows.kernels.numbers import LONG_AGO, OPEN
+from situ.operators.situations.kernels.why import (
+    N_BINS,
+    count_pairs,
+    count_prefixes,
+    keep_existing,
+    nearest_miss,
+    surely_fits,
+)
+from situ.rows.kernels.numbers import LONG_AGO, NEVER, OPEN, UNBOUNDED
 from situ.rows.needs import Needs
 from situ.rows.prepared import Prepared
 from situ.rows.small import Mask
@@ -29,12 +43,15 @@ from situ.rows.tied import MOST_INSTANTS, Tied
 
 Counts = npt.NDArray[np.int64]
 NONE = -1  # of an extreme: there is no value
-_KINDS = {"tied_at": "max", "longest": "max", "shortest": "min", "span": "min"}
+_KINDS = {"tied_at": "max", "longest": "max", "shortest": "min", "span": "min", "missed": "min"}
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What was counted of n symbols, C constraints and a plan of n steps. Extremes are NONE where empty."""
+    """What was counted of n symbols, C constraints, Q differences, G NO groups and a plan of n steps.
+
+    Extremes are NONE where empty.
+    """
 
     rows: (
         Counts  # [4]: events, partitions, partitions with a situation of every symbol, rows left out as ties
@@ -48,48 +65,68 @@ class Tally:
     near: Counts  # [C, N_BINS], see kernels.why.Pairs
     far: Counts
     in_time: Counts
-    prefixes: Counts  # [n, 3]: candidates, standing as asked, in time
+    prefixes: Counts  # [n, 3]: candidates, standing as asked, in time; of positive symbols
+    apart: Counts  # [Q]: near pairs that stand as asked by relations and all differences between the two
+    outcome: Counts  # [4]: configurations reported, forbidden by a NO group, not certain yet, and too late
+    groups: Counts  # [G, 2]: configurations that a situation forbids, and those that one still may
     longest: Counts  # [n]: of runs that are over
     shortest: Counts
     span: Counts  # [C, N_BINS]: smallest window that would let such a pair through
+    missed: Counts  # [Q]: by how much the nearest pair misses a difference
     tied_at: Counts  # [MOST_INSTANTS]: instants that lost rows, LONG_AGO for none
 
     @classmethod
-    def of(cls, engine: Engine, raw: Runs, events: Events, runs: Runs) -> Tally:
+    def of(
+        cls, engine: Engine, raw: Runs, events: Events, runs: Runs, judged: Outcome | None = None
+    ) -> Tally:
         """Count what `engine` derived: raw runs as if no durations were asked for, and its own runs."""
-        spec = _by_written_relations(engine.spec)
+        n = engine.n_positive
+        spec = _by_written_relations(engine.join_spec)
         runs = runs._replace(latest_te=keep_existing(runs, spec.followed, spec.final))
         per_slot = np.diff(runs.offset, axis=1)
         pairs = [count_pairs(runs, spec, a, b) for a, b in constrained_pairs(engine.bound.query)]
-        durations = [_durations(raw, spec, symbol) for symbol in range(engine.n_symbols)]
+        durations = [_durations(raw, engine, symbol) for symbol in range(engine.n_symbols)]
+        n_runs = np.diff(raw.offset, axis=1).sum(axis=1)
+        too_short, too_long = np.array([d[0] for d in durations]), np.array([d[1] for d in durations])
+        situations = per_slot.sum(axis=1)
+        situations[n:] = (n_runs - too_short - too_long)[n:]  # lengths of absent ones are judged with them
+        prefixes = count_prefixes(runs, spec, plan_order(engine))
+        if judged is None:
+            judged = Outcome(np.array([prefixes[-1, 2], 0, 0, 0]), np.zeros((0, 2), np.int64))
         return cls(
             rows=np.array(
-                [events.n, per_slot.shape[1], int((per_slot > 0).all(axis=0).sum()), events.tied.n_rows]
+                [events.n, per_slot.shape[1], int((per_slot[:n] > 0).all(axis=0).sum()), events.tied.n_rows]
             ),
             events=events.satisfying,
             left_out=events.left_out,
-            runs=np.diff(raw.offset, axis=1).sum(axis=1),
-            too_short=np.array([d[0] for d in durations]),
-            too_long=np.array([d[1] for d in durations]),
-            situations=per_slot.sum(axis=1),
+            runs=n_runs,
+            too_short=too_short,
+            too_long=too_long,
+            situations=situations,
             near=_stacked([pair.near for pair in pairs]),
             far=_stacked([pair.far for pair in pairs]),
             in_time=_stacked([pair.in_time for pair in pairs]),
-            prefixes=count_prefixes(runs, spec, plan_order(engine)),
+            prefixes=prefixes,
+            apart=np.array([_n_apart(runs, spec, one) for one in spec.differences], np.int64),
+            outcome=judged.outcome,
+            groups=judged.groups,
             longest=np.array([d[2] for d in durations]),
             shortest=np.array([d[3] for d in durations]),
             span=_stacked([np.where(pair.span == OPEN, NONE, pair.span) for pair in pairs]),
+            missed=np.array([_missed(engine, runs, q) for q in range(len(spec.differences))], np.int64),
             tied_at=_spread([one.ticks for one in events.tied.instants]),
         )
 
     @classmethod
-    def nothing(cls, n_symbols: int, n_constraints: int) -> Tally:
+    def nothing(cls, query: Query) -> Tally:
         """Of no data at all."""
-        none = np.zeros(n_symbols, np.int64)
-        bins = np.zeros((n_constraints, N_BINS), np.int64)
-        prefixes = np.zeros((n_symbols, 3), np.int64)
-        counts = (np.zeros(4, np.int64), *(none,) * 6, *(bins,) * 3, prefixes)
-        return cls(*counts, none + NONE, none + NONE, bins + NONE, _spread([]))
+        none = np.zeros(len(query.symbols), np.int64)
+        bins = np.zeros((len(query.constraints), N_BINS), np.int64)
+        prefixes = np.zeros((len(query.positives), 3), np.int64)
+        apart = np.zeros(len(query.differences), np.int64)
+        judged = (np.zeros(4, np.int64), np.zeros((len(query.absences), 2), np.int64))
+        counts = (np.zeros(4, np.int64), *(none,) * 6, *(bins,) * 3, prefixes, apart, *judged)
+        return cls(*counts, none + NONE, none + NONE, bins + NONE, apart + NONE, _spread([]))
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(
@@ -142,18 +179,76 @@ class Events(NamedTuple):
     tied: Tied
 
 
-def tally(engine: Engine, needs: Needs, prepared: Prepared, tied: Tied | None = None) -> Tally:
-    """Count prepared rows; every partition is whole. `tied` takes note of rows left out."""
+class Outcome(NamedTuple):
+    """What becomes of configurations that stand as asked; see Tally."""
+
+    outcome: Counts
+    groups: Counts
+
+
+def tally(
+    engine: Engine,
+    needs: Needs,
+    prepared: Prepared,
+    tied: Tied | None = None,
+    complete: int | None = None,
+) -> Tally:
+    """Count prepared rows; every partition is whole. `tied` takes note of rows left out.
+
+    `complete` is one more than the clock, where there is one (SEM 11.9).
+    """
     tied = Tied() if tied is None else tied
     if isinstance(engine, IntervalEngine):
         return _tally_intervals(engine, prepared)
-    rows = to_input(engine, needs, prepared, prepared.n_slots, tied).rows
+    given = to_input(engine, needs, prepared, prepared.n_slots, tied)
     known = engine.nothing_known(prepared.n_slots)
-    raw = _without_durations(engine).derive(rows, known).runs
-    counted = satisfying(rows.mask, engine.n_symbols)
+    _, loose = _without_durations(engine).begun(given, known, complete)
+    counted = satisfying(given.rows.mask, engine.n_symbols)
     left_out = satisfying(prepared.mask, engine.n_symbols) - counted
-    events = Events(len(rows.time), counted, left_out, tied)
-    return Tally.of(engine, raw, events, engine.derive(rows, known).runs)
+    _, derived = engine.begun(given, known, complete)
+    events = Events(len(given.rows.time), counted, left_out, tied)
+    outcome = None
+    if isinstance(engine, JudgedEngine):
+        assert isinstance(derived, Judged)
+        outcome = _judged(engine, derived, known.horizon)
+        _leave_out_what_comes(engine, derived)
+    return Tally.of(engine, loose.runs, events, derived.runs, outcome)
+
+
+def _judged(engine: JudgedEngine, derived: Judged, horizon: Counts) -> Outcome:
+    """What becomes of the configurations that the join finds."""
+    runs, heard, waits = derived.runs, derived.heard, engine.waits
+    pick, slot, instant = engine.standing(runs, horizon)
+    clock = derived.state[engine.clock_row][slot]
+    wait_for_events(waits, runs, heard, pick, slot, instant, horizon)
+    groups = np.zeros((len(waits.absent), 2), np.int64)
+    now, is_forbidden = instant.copy(), np.zeros(len(slot), bool)
+    for group in range(len(groups)):
+        absent = instant.copy()
+        wait_for_absence(waits, group, runs, heard, pick, slot, absent)
+        fitted = np.flatnonzero((absent == NEVER) & (instant != NEVER))
+        fitted = fitted[surely_fits(waits, group, runs, pick, slot, fitted)]
+        is_forbidden[fitted] = True
+        groups[group] = len(fitted), int((absent > clock).sum()) - len(fitted)
+        now = np.maximum(now, absent)
+    wait_for_gaps(waits, runs, heard, pick, slot, now)
+    # what is not certain yet can be too late already: no instant up to the clock is one
+    in_time = np.maximum(np.minimum(now, clock), instant)
+    if waits.within != UNBOUNDED:
+        drop_beyond_window(waits.within, runs.ts, pick, in_time)
+    is_late = (in_time == NEVER) & (instant != NEVER) & ~is_forbidden
+    is_waiting = (now > clock) & ~is_forbidden & ~is_late
+    n_lost = [int(lost.sum()) for lost in (is_forbidden, is_waiting, is_late)]
+    return Outcome(np.array([len(slot) - sum(n_lost), *n_lost]), groups)
+
+
+def _leave_out_what_comes(engine: JudgedEngine, derived: Judged) -> None:
+    """A silence exists once it has lasted long enough, which may be after the clock."""
+    clock = derived.state[engine.clock_row]
+    for silence in engine.silences:
+        of = np.repeat(np.arange(len(clock)), np.diff(derived.runs.offset[silence.symbol]))
+        admissible = derived.runs.admissible[silence.symbol, : len(of)]
+        admissible[admissible > clock[of]] = NEVER
 
 
 def _tally_intervals(engine: IntervalEngine, prepared: Prepared) -> Tally:
@@ -189,7 +284,7 @@ def plan_order(engine: Engine) -> Counts:
     """The plan made before anything is known of the data: the same wherever the data lies."""
     from situ.plan.plan import Planner
 
-    return np.array(Planner(engine.spec.relations).plan.full, np.int64)
+    return np.array(Planner(engine.join_spec.relations).plan.full, np.int64)
 
 
 def constrained_pairs(query: Query) -> list[tuple[int, int]]:
@@ -213,7 +308,35 @@ def _by_written_relations(spec: Spec) -> Spec:
     return spec._replace(lower=lower, upper=upper)
 
 
-def _durations(raw: Runs, spec: Spec, symbol: int) -> tuple[int, int, int, int]:
+def differences_of(engine: Engine) -> list[Difference]:
+    """The differences of the query, in the order in which kernels have them."""
+    query = engine.bound.query
+    position = {name: i for i, name in enumerate(query.symbol_names)}
+    written = {
+        (
+            position[one.left.symbol],
+            one.left.end == "te",
+            position[one.right.symbol],
+            one.right.end == "te",
+        ): one
+        for one in query.differences
+    }
+    return [written[tuple(row[:4])] for row in engine.spec.differences.tolist()]
+
+
+def _n_apart(runs: Runs, spec: Spec, difference: Counts) -> int:
+    """How many pairs stand as asked by all that is said of the symbols of a difference."""
+    return int(count_prefixes(runs, spec, difference[[LEFT, RIGHT]])[-1, 1])
+
+
+def _missed(engine: Engine, runs: Runs, q: int) -> int:
+    if engine.bound.query.intervals is not None:  # their ends are in no order
+        return NONE
+    nearest = int(nearest_miss(runs, engine.join_spec, q))
+    return NONE if nearest == NEVER else nearest
+
+
+def _durations(raw: Runs, engine: Engine, symbol: int) -> tuple[int, int, int, int]:
     """Of a symbol's raw runs that are over: too short, too long, the longest and the shortest."""
     n = raw.offset[symbol, -1]
     te = raw.te[symbol, :n]
@@ -222,9 +345,9 @@ def _durations(raw: Runs, spec: Spec, symbol: int) -> tuple[int, int, int, int]:
     length[length < 0] = OPEN - 1  # longer than 64 bits can say
     if not len(length):
         return 0, 0, NONE, NONE
-    longest_allowed = spec.at_most[symbol]
-    too_long = int((length > longest_allowed).sum()) if longest_allowed >= 0 else 0
-    return int((length < spec.at_least[symbol]).sum()), too_long, int(length.max()), int(length.min())
+    least, most = engine.bound.at_least[symbol] or 0, engine.bound.at_most[symbol]
+    too_long = 0 if most is None else int((length > most).sum())
+    return int((length < least).sum()), too_long, int(length.max()), int(length.min())
 
 
 def _stacked(rows: Sequence[Counts]) -> Counts:

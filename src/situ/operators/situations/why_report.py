@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from situ.algebra.relations import AFTER_ONLY, BEFORE_ONLY, N_ATOMS, names_of
-from situ.language.situations.ast import Query
+from situ.language.situations.ast import Difference, Query
+from situ.language.situations.printer import absence_text, difference_text
 from situ.language.text.nodes import Duration
 from situ.plan.explain import describe_duration
 from situ.plan.render import Section, Table, to_html, to_rich, to_text
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from situ.operators.situations.why import Tally
     from situ.rows.tied import Ties
 
+_REPORTED = 0  # of Tally.outcome
 _GROUPS = (
     (N_ATOMS, ("overlaps", "finished-by", "contains")),
     (N_ATOMS + 1, ("starts", "equals", "started-by")),
@@ -45,12 +47,32 @@ class ConstraintCounts:
 
 
 @dataclass(frozen=True, eq=False)
+class DistanceCounts:
+    """How many pairs of situations are as far apart as a distance asks."""
+
+    text: str
+    related: int | None  # near pairs that stand as asked by their relations; None where nothing asks for one
+    satisfied: int  # those of them that all distances between the two symbols hold for
+    missed_by: int | None  # ticks: by how much the nearest pair misses this one
+
+
+@dataclass(frozen=True, eq=False)
+class GroupCounts:
+    """What a NO group makes of configurations that stand as asked by all the rest."""
+
+    text: str
+    forbidden: int  # a situation fits the group
+    uncertain: int  # none does, but one still may when the data ends
+
+
+@dataclass(frozen=True, eq=False)
 class Why:
     """Where candidates are lost: print it, show it in a notebook, or read its parts."""
 
     query: Query
     bound: BoundQuery
     order: npt.NDArray[np.int64]
+    differences: tuple[Difference, ...]  # as the tally has them
     tally: Tally
     ties: Ties | None = None  # what there is to say of rows that were left out
     reported: int | None = None  # how many matches HAVING lets through, where there is one
@@ -68,12 +90,12 @@ class Why:
     @property
     def matches(self) -> int:
         """How many matches there are."""
-        return int(self.tally.prefixes[-1, 2]) if self.reported is None else self.reported
+        return int(self.tally.outcome[_REPORTED]) if self.reported is None else self.reported
 
     @property
     def rejected(self) -> int:
         """How many more there would be without HAVING."""
-        return int(self.tally.prefixes[-1, 2]) - self.matches
+        return int(self.tally.outcome[_REPORTED]) - self.matches
 
     @property
     def situations(self) -> dict[str, int]:
@@ -101,6 +123,30 @@ class Why:
         )
 
     @property
+    def distances(self) -> tuple[DistanceCounts, ...]:
+        """The pairs that each distance is about, counted."""
+        related = {
+            frozenset((one.left, one.right)): counted.satisfied
+            for one, counted in zip(self.query.constraints, self.constraints, strict=True)
+        }
+        return tuple(
+            DistanceCounts(
+                text=difference_text(one),
+                related=related.get(frozenset((one.left.symbol, one.right.symbol))),
+                satisfied=int(self.tally.apart[q]),
+                missed_by=None if self.tally.missed[q] < 0 else int(self.tally.missed[q]),
+            )
+            for q, one in enumerate(self.differences)
+        )
+
+    @property
+    def groups(self) -> tuple[GroupCounts, ...]:
+        """What each NO group forbids."""
+        counts = self.tally.groups.tolist()
+        texts = map(absence_text, self.query.absences)
+        return tuple(GroupCounts(text, *of_group) for text, of_group in zip(texts, counts, strict=True))
+
+    @property
     def verdict(self) -> str:
         """The first reason that explains the result, in a sentence or two."""
         if self.rejected and not self.matches:
@@ -110,7 +156,12 @@ class Why:
             more = f", and HAVING rejects {self.rejected:,} others" if self.rejected else ""
             return f"{_many(self.matches, 'match', 'matches')}{more}."
         return "No match. " + (
-            self._of_rows() or self._of_symbols() or self._of_pairs() or self._of_prefixes()
+            self._of_rows()
+            or self._of_symbols()
+            or self._of_pairs()
+            or self._of_distances()
+            or self._of_outcome()
+            or self._of_prefixes()
         )
 
     def _of_rows(self) -> str | None:
@@ -120,7 +171,7 @@ class Why:
         return f"There is no event{where}."
 
     def _of_symbols(self) -> str | None:
-        tally, names = self.tally, self.query.symbol_names
+        tally, names = self.tally, [symbol.name for symbol in self.query.positives]
         lost = [_lost_symbol(self, i) for i in range(len(names)) if not tally.situations[i]]
         if lost:
             return " ".join(lost)
@@ -147,6 +198,48 @@ class Why:
                     f"the quickest takes {self.ticks(one.narrowest)}."
                 )
         return None
+
+    def _of_distances(self) -> str | None:
+        for one in self.distances:
+            if one.satisfied:
+                continue
+            nearest = ""
+            if one.missed_by is not None:
+                nearest = f": the nearest misses it by {self.ticks(one.missed_by)}"
+            if one.related:
+                stand = "stands" if one.related == 1 else "stand"
+                asked = f"{_many(one.related, 'pair')} {stand} as asked, but"
+                return f"{asked} {'it has not' if one.related == 1 else 'none has'} {one.text}{nearest}."
+            return f"No pair{self._near_words()} has {one.text}{nearest}."
+        return None
+
+    def _of_outcome(self) -> str | None:
+        """Of configurations that stand as asked, and yet are no matches."""
+        _, forbidden, waiting, too_late = (int(n) for n in self.tally.outcome)
+        n = forbidden + waiting + too_late
+        if not n:
+            return None
+        told = [f"{self._combinations(n)} as asked, but"]
+        if forbidden:
+            by = ", ".join(f"{one.text} ({one.forbidden:,})" for one in self.groups if one.forbidden)
+            told.append(f"{_of(forbidden, n)} forbidden by {by}")
+        if waiting:
+            told.append(f"{_of(waiting, n)} not certain yet when the data ends{self._waits_for()}")
+        if too_late:
+            window = self.ticks(self.bound.within or 0)
+            told.append(f"{_of(too_late, n)} not certain within {window}")
+        return told[0] + " " + "; ".join(told[1:]) + "."
+
+    def _combinations(self, n: int) -> str:
+        names = [symbol.name for symbol in self.query.positives]
+        what = "situation" if len(names) == 1 else "combination"
+        return f"{_many(n, what)} of {', '.join(names)} {'is' if n == 1 else 'are'}"
+
+    def _waits_for(self) -> str:
+        uncertain = [one.text for one in self.groups if one.uncertain]
+        if not uncertain:
+            return ""
+        return f" ({', '.join(uncertain)}): until=... says how far time has come"
 
     def _of_prefixes(self) -> str:
         tally, names = self.tally, [self.query.symbol_names[i] for i in self.order]
@@ -180,11 +273,18 @@ class Why:
         _, n_partitions, n_complete, _ = (int(n) for n in self.tally.rows)
         of = f" in {_many(n_partitions, 'partition')}" if self.query.partition_by else ""
         lines = [self.verdict, *self.ties_lines, f"{_many(self.n_events, 'event')}{of}."]
-        if self.query.partition_by and len(self.query.symbols) > 1:
-            lines.append(f"{_many(n_complete, 'partition')} with a situation of every symbol.")
+        if self.query.partition_by and len(self.query.positives) > 1:
+            absent = " that a match has" if self.query.absences else ""
+            lines.append(f"{_many(n_complete, 'partition')} with a situation of every symbol{absent}.")
         parts = [Section("Why", tuple(lines)), self._symbols_section()]
         if self.query.constraints:
-            parts += [self._pairs_section(), self._plan_section()]
+            parts.append(self._pairs_section())
+        if self.differences:
+            parts.append(self._distances_section())
+        if len(self.order) > 1:
+            parts.append(self._plan_section())
+        if self.query.absences:
+            parts.append(self._groups_section())
         return tuple(parts)
 
     @property
@@ -233,6 +333,29 @@ class Why:
             lines = (f"Pairs are near that begin within {self.ticks(self.bound.within)} of each other.",)
         return Section("Pairs", lines, Table((*columns, "instead they are"), tuple(rows)))
 
+    def _distances_section(self) -> Section:
+        rows = []
+        for one in self.distances:
+            related = "-" if one.related is None else f"{one.related:,}"
+            missed = "-" if one.missed_by is None else self.ticks(one.missed_by)
+            rows.append((one.text, related, f"{one.satisfied:,}", missed))
+        columns = ("distance", "pairs in an asked relation", "and as far apart as asked", "nearest miss")
+        return Section("Distances", (), Table(columns, tuple(rows)))
+
+    def _groups_section(self) -> Section:
+        """What comes last: combinations that stand as asked, and what must not be there."""
+        reported, forbidden, waiting, too_late = (int(n) for n in self.tally.outcome)
+        n = reported + forbidden + waiting + too_late
+        lines = (
+            f"{self._combinations(n)} as asked by all the rest: "
+            f"{forbidden:,} forbidden, {waiting:,} not certain yet, {too_late:,} certain too late, "
+            f"{reported:,} reported.",
+        )
+        rows = [(one.text, f"{one.forbidden:,}", f"{one.uncertain:,}") for one in self.groups]
+        return Section(
+            "What must be absent", lines, Table(("group", "forbids", "may yet forbid"), tuple(rows))
+        )
+
     def _plan_section(self) -> Section:
         names, rows = [self.query.symbol_names[i] for i in self.order], []
         for depth, counts in enumerate(self.tally.prefixes):
@@ -255,7 +378,7 @@ class Why:
 
 def _lost_symbol(why: Why, i: int) -> str:
     """Why a symbol has no situation."""
-    tally, symbol = why.tally, why.query.symbols[i]
+    tally, symbol = why.tally, why.bound.query.symbols[i]
     if not tally.runs[i]:
         if symbol.condition is None:
             return f"{symbol.name} never held."
@@ -308,6 +431,13 @@ def _listed(counts: dict[str, int], most: int) -> str:
     named = [f"{n:,} {name}" for name, n in list(counts.items())[:most]]
     rest = sum(list(counts.values())[most:])
     return ", ".join(named + ([f"{rest:,} other"] if rest else []))
+
+
+def _of(n: int, all_: int) -> str:
+    """So many of all, and the verb."""
+    if n == all_:
+        return "it is" if n == 1 else "all of them are"
+    return f"{n:,} {'is' if n == 1 else 'are'}"
 
 
 def _many(n: int, one: str, several: str = "") -> str:

@@ -11,8 +11,10 @@ import numpy as np
 from situ.algebra import relations as r
 from situ.compiled.jit import kernel
 from situ.operators.situations.kernels.admit import move_run
+from situ.operators.situations.kernels.judge import possible_until
+from situ.operators.situations.kernels.layout import BOUND, LEFT, LEFT_END, RIGHT, RIGHT_END
 from situ.operators.situations.kernels.match import neighbours_of
-from situ.operators.situations.kernels.relate import certain_at, narrow
+from situ.operators.situations.kernels.relate import apart_since, certain_at, narrow, narrow_apart
 from situ.rows.kernels.numbers import (
     LONG_AGO,
     NEVER,
@@ -22,6 +24,7 @@ from situ.rows.kernels.numbers import (
     first_at_least,
     minus,
     plus,
+    shifted,
 )
 
 # Bins: the 15 atoms, then pairs that both go on, of which only the order of their starts is known.
@@ -184,14 +187,16 @@ def count_prefixes(runs, spec, order):
     """Partial configurations along a plan, per depth: candidates that start within the window of what is
     bound, those that stand to it as asked, and those of them that are certain in time: int64[n, 3].
 
-    The walk is the one of `match.join`, without its increments.
+    `order` may leave symbols out. The walk is the one of `match.join`, without its increments.
     """
     ts, te, latest_te, admissible, offset = runs.ts, runs.te, runs.latest_te, runs.admissible, runs.offset
     relations, lower, upper, verdict_of = spec.relations, spec.lower, spec.upper, spec.verdict_of
     within, final = spec.within, spec.final
+    differences, differ_from, differ_to = spec.differences, spec.differ_from, spec.differ_to
     n = len(order)
     counts = np.zeros((n, 3), np.int64)
-    pick, at, stop = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    at, stop = np.empty(n, np.int64), np.empty(n, np.int64)
+    pick = np.empty(ts.shape[0], np.int64)
     near = np.zeros(n, np.int64)
     earliest, instant = np.empty(n, np.int64), np.empty(n, np.int64)
     earliest[0], instant[0] = OPEN, LONG_AGO
@@ -215,6 +220,10 @@ def count_prefixes(runs, spec, order):
                 b_followed = pair >= 0 and runs.verdict[pair, c] == b_te
                 c_followed = converse >= 0 and runs.verdict[converse, pick[b]] == c_te
                 certain = certain_at(relations[b, s], b_ts, b_te, c_ts, c_te, b_followed, c_followed)
+                if certain != NEVER:
+                    first, last = differ_from[b, s], differ_to[b, s]
+                    since = apart_since(differences, first, last, b, b_ts, b_te, c_ts, c_te)
+                    certain = max(certain, since)
                 now = max(now, certain)
                 if certain == NEVER:
                     break
@@ -253,5 +262,98 @@ def count_prefixes(runs, spec, order):
                     upper[b, s],
                     near[depth],
                 )
+                low, high = narrow_apart(
+                    ts, latest_te, s, low, high, differences, differ_from[b, s], differ_to[b, s], b,
+                    ts[b, pick[b]], te[b, pick[b]], near[depth],
+                )  # fmt: skip
             at[depth], stop[depth] = low, high
     return counts
+
+
+@kernel
+def nearest_miss(runs, spec, q):
+    """By how much the pair misses difference q that comes nearest of all that stand as asked; NEVER: none.
+
+    Of every Y only the first X beyond the bound is looked at: O(n log n). Situations of events, whose ends
+    are in the order of their starts.
+    """
+    difference = spec.differences[q]
+    a, b, bound = difference[LEFT], difference[RIGHT], difference[BOUND]
+    ends = runs.te if difference[LEFT_END] else runs.ts
+    least = NEVER
+    for k in range(runs.offset.shape[1] - 1):
+        low, high = runs.offset[a, k], runs.offset[a, k + 1]
+        near = low
+        for j in range(runs.offset[b, k], runs.offset[b, k + 1]):
+            y = runs.te[b, j] if difference[RIGHT_END] else runs.ts[b, j]
+            if y == OPEN:
+                break
+            near = first_above(ends, a, low, high, shifted(y, bound), near)
+            if near == high or ends[a, near] == OPEN:
+                break
+            pair, converse = spec.verdict_of[a, b], spec.verdict_of[b, a]
+            followed = pair >= 0 and runs.verdict[pair, j] == runs.te[a, near]
+            follows = converse >= 0 and runs.verdict[converse, near] == runs.te[b, j]
+            stands = certain_at(
+                spec.relations[a, b], runs.ts[a, near], runs.te[a, near], runs.ts[b, j], runs.te[b, j],
+                followed, follows,
+            )  # fmt: skip
+            if stands != NEVER:
+                least = min(least, ends[a, near] - y - bound)
+    return least
+
+
+@kernel
+def surely_fits(waits, group, runs, pick, slot, which):
+    """Which of the configurations `which` a situation of the group's absent symbol fits, however what goes on
+    will end: bool[len(which)].
+
+    What has not ended is tried as ending long after everything else: the absent one first, last and with the
+    others.
+    """
+    symbol, positive, earliest = waits.absent[group], waits.positive[group], waits.earliest[group]
+    choices = waits.choices[group : group + 2]
+    value = np.empty(2 + 2 * len(positive), np.int64)
+    found = np.zeros(len(which), np.bool_)
+    for at in range(len(which)):
+        m = which[at]
+        k = slot[m]
+        n_nodes, first_ts, first_te = 2, LONG_AGO, LONG_AGO
+        for i in range(len(positive)):
+            if positive[i] >= 0:
+                begin = runs.ts[positive[i], pick[m, positive[i]]]
+                if earliest[i, 0] != NEVER:
+                    first_ts = max(first_ts, shifted(begin, -earliest[i, 0]))
+                if earliest[i, 1] != NEVER:
+                    first_te = max(first_te, shifted(begin, -earliest[i, 1]))
+                n_nodes += 2
+        low, high = runs.offset[symbol, k], runs.offset[symbol, k + 1]
+        low = first_at_least(runs.ts, symbol, low, high, first_ts, low)
+        low = first_at_least(runs.latest_te, symbol, low, high, first_te, low)
+        for c in range(low, high):
+            for way in range(3):
+                value[0] = runs.ts[symbol, c]
+                value[1] = later_end(runs.te[symbol, c], way == 0)
+                is_open = runs.te[symbol, c] == OPEN
+                for i in range((n_nodes - 2) // 2):
+                    begin, end = (
+                        runs.ts[positive[i], pick[m, positive[i]]],
+                        runs.te[positive[i], pick[m, positive[i]]],
+                    )
+                    value[2 + 2 * i], value[3 + 2 * i] = begin, later_end(end, way == 1)
+                    is_open |= end == OPEN
+                until = possible_until(waits.bound, waits.is_strict, choices, n_nodes, value, OPEN - 1, True)
+                found[at] = until == NEVER
+                if not found[at] or not is_open:
+                    break
+            if found[at]:
+                break
+    return found
+
+
+@kernel
+def later_end(end, is_early):
+    """An end that has not come as an instant beyond all others."""
+    if end != OPEN:
+        return end
+    return OPEN // 4 if is_early else OPEN // 2
