@@ -59,6 +59,20 @@ def test_what_a_picture_shows() -> None:
     assert scene.curves[0].values == tuple(EVENTS["x"].to_pylist()[t] for t in shown)
 
 
+def test_what_is_absent_has_a_lane_and_is_no_part_of_the_match() -> None:
+    query = situ.query(
+        "FROM e WHERE k = 'one' ORDER BY t DEFINE A AS x > 3, C AS y = 0, quiet AS SILENCE AT LEAST 4 "
+        "PATTERN A before quiet AND NO C.ts BETWEEN A.ts AND quiet.ts"
+    )
+    (picture,) = situ.plot(EVENTS, query, until=13, top=1)
+    scene = picture.content
+    assert scene.instant == 13
+    a, c, quiet = scene.lanes
+    assert sorted(bar.role for bar in a.bars) == ["match", "other"]
+    assert (c.label, {bar.role for bar in c.bars}) == ("NO: y = 0", {"other"})
+    assert quiet.bars == (Bar(9, None, "match"),)
+
+
 def test_the_overview_counts_all_matches() -> None:
     query = situ.query("FROM e PARTITION BY k ORDER BY t DEFINE A AS x > 3")
     pictures = situ.plot(EVENTS, query, top=1)

@@ -94,7 +94,8 @@ class Gatherer:
     def scene(self, found: Found, row: dict[str, Any], events: pa.Table) -> Scene:
         """The picture of one match, from its partition's events in its stretch of time."""
         first, last, margin = self._extent(found, row)
-        starts = dict(zip(self.query.symbol_names, map(self.ticks, found.starts(row)), strict=True))
+        names = [symbol.name for symbol in self.query.positives]
+        starts = dict(zip(names, map(self.ticks, found.starts(row)), strict=True))
         ends = [None if te is None else self.ticks(te) for te in found.ends(row)]
         return Scene(
             title=self._title(row),
@@ -103,7 +104,7 @@ class Gatherer:
             begin=first - margin,
             end=last + margin,
             instant=self.ticks(row["match_time"]),
-            lanes=self._lanes(events, starts, dict(zip(self.query.symbol_names, ends, strict=True))),
+            lanes=self._lanes(events, starts, dict(zip(names, ends, strict=True))),
             curves=self._curves(events, first - margin, last + margin),
         )
 
@@ -127,13 +128,14 @@ class Gatherer:
         lanes = []
         for i, symbol in enumerate(self.query.symbols):
             several = runs.filter(pc.equal(runs["symbol"], symbol.name)).sort_by("ts").to_pylist()
-            bars = [self._bar(i, run, own[symbol.name], ends[symbol.name]) for run in several]
-            if not any(bar.role == "match" for bar in bars):  # its start lies beyond the events at hand
-                bars.append(Bar(own[symbol.name], ends[symbol.name], "match"))
+            begin, end = own.get(symbol.name), ends.get(symbol.name)  # an absent symbol has none
+            bars = [self._bar(i, run, begin, end) for run in several]
+            if begin is not None and not any(bar.role == "match" for bar in bars):
+                bars.append(Bar(begin, end, "match"))  # its start lies beyond the events at hand
             lanes.append(Lane(symbol.name, _lane_label(self.query, symbol), colour_of(i), _stacked(bars)))
         return tuple(lanes)
 
-    def _bar(self, i: int, run: dict[str, Any], own_ts: int, own_te: int | None) -> Bar:
+    def _bar(self, i: int, run: dict[str, Any], own_ts: int | None, own_te: int | None) -> Bar:
         ts, te = self.ticks(run["ts"]), None if run["te"] is None else self.ticks(run["te"])
         if ts == own_ts and (own_te is None or te == own_te):
             return Bar(ts, te, "match")
@@ -287,7 +289,7 @@ def _identity(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _lane_label(query: Query, symbol: Symbol) -> str:
-    text = condition_text(query, symbol)
+    text = ("NO: " if symbol.name in query.absent_names else "") + condition_text(query, symbol)
     if symbol.at_least is not None and symbol.at_most is not None:
         return f"{text}, {describe_duration(symbol.at_least)} to {describe_duration(symbol.at_most)}"
     if symbol.at_least is not None:

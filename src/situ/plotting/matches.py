@@ -22,18 +22,18 @@ class Found:
     query: Query
 
     def starts(self, row: dict[str, Any]) -> list[Any]:
-        """Each symbol's start in one match."""
-        return [row[_ENDPOINT.format(i, "ts")] for i in range(len(self.query.symbols))]
+        """The start of each symbol that matches have, in one match."""
+        return [row[_ENDPOINT.format(i, "ts")] for i in range(len(self.query.positives))]
 
     def ends(self, row: dict[str, Any]) -> list[Any]:
-        """Each symbol's end, None where it was open when the match was certain."""
-        return [row[_ENDPOINT.format(i, "te")] for i in range(len(self.query.symbols))]
+        """Each end, None where it was open when the match was certain."""
+        return [row[_ENDPOINT.format(i, "te")] for i in range(len(self.query.positives))]
 
 
 def with_endpoints(query: Query) -> Query:
     """The same query that also returns every start and end."""
     items, returns = list(query.items), list(query.returns)
-    for i, name in enumerate(query.symbol_names):
+    for i, name in enumerate(symbol.name for symbol in query.positives):
         for function in ("ts", "te"):
             item = Item(function, name)
             if item not in items:
