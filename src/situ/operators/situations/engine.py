@@ -117,6 +117,9 @@ class Group(NamedTuple):
     share: int
 
 
+_NO_ROWS = np.empty(0, np.bool_)
+
+
 class Engine:
     """A bound query, compiled: pure functions over rows and `Known`."""
 
@@ -162,6 +165,15 @@ class Engine:
 
     def check_state(self, known: Known) -> None:
         """Refuse rows of `Known.state` that no step can have left, beside those that all queries have."""
+
+    @property
+    def needs_more_rows(self) -> bool:
+        """Whether something is told by rows at which no condition begins, ends or reaches its minimum."""
+        return False
+
+    def rows_needed(self, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Which rows are, of no row where none is."""
+        return _NO_ROWS
 
     def step(self, events: Input, known: Known, complete: int | None = None) -> tuple[Found, Known]:
         """The matches the rows complete, and what is known afterwards."""

@@ -74,9 +74,9 @@ class EventOperator(SituationsOperator):
         return purge(kept, self.engine.spec, complete)
 
     def counted(self) -> int | None:
-        """Of aggregates every row is a value, and a minimum may be reached at any; so may a gap begin."""
+        """Of aggregates every row is a value, a minimum may be reached at any, and others may be waited for."""
         engine = self.engine
-        if engine.spec.forget_after != UNBOUNDED:
+        if engine.spec.forget_after != UNBOUNDED or engine.needs_more_rows:
             return None
         counts = np.array([bool(own) for own in engine.aggregates]) | (engine.spec.at_least > 0)
         return sum(1 << i for i, one in enumerate(counts) if one)

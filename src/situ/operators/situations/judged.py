@@ -22,12 +22,14 @@ from situ.operators.situations.kernels.admit import admit, judge_followed, lates
 from situ.operators.situations.kernels.bridge import DECIDED, bridge
 from situ.operators.situations.kernels.derive import derive
 from situ.operators.situations.kernels.judge import Heard, Waits, hide_undecided, judge
-from situ.operators.situations.kernels.layout import Runs
+from situ.operators.situations.kernels.layout import Rows, Runs
 from situ.operators.situations.kernels.match import Matches
+from situ.operators.situations.kernels.needed import needed
 from situ.operators.situations.kernels.retain import retain_some, stays
 from situ.operators.situations.kernels.silences import Column, silences
 from situ.operators.situations.kernels.unite import at_own_events, unite
 from situ.operators.situations.known import Known, Positions
+from situ.operators.situations.marks import are_some, marks_of
 from situ.rows.kernels.numbers import LONG_AGO, NEVER, OPEN, UNBOUNDED, minus
 from situ.saved.checks import require
 
@@ -101,6 +103,20 @@ class JudgedEngine(Engine):
         self._source_of = sources
         bits = [sum(1 << i for i in range(n) if sources[i] == s) for s in range(max(1, len(of_source)))]
         self._symbols_of = np.array(bits, np.uint64)
+
+        self._marks = marks_of(self, has_several=len(bits) > 1)
+
+    @property
+    def needs_more_rows(self) -> bool:
+        """Whether something is told by rows at which no condition begins, ends or reaches its minimum."""
+        return are_some(self._marks)
+
+    def rows_needed(self, rows: Rows) -> Flags:
+        """Which rows are, of no row where none is."""
+        if not self.needs_more_rows:
+            return super().rows_needed(rows)
+        alone: Flags = needed(rows, self._marks, self.spec.forget_after)
+        return alone
 
     @property
     def _has_several(self) -> bool:

@@ -8,7 +8,7 @@ from situ.rows.kernels.numbers import LONG_AGO, NEVER, UNBOUNDED, bit_position, 
 
 
 @kernel
-def segments(rows, at_least, aggregated, forget_after):
+def segments(rows, at_least, aggregated, forget_after, alone):
     """Consecutive rows that may stand as one: first and last row of each segment, and slots' offsets.
 
     A row stands alone if something may happen at it: the first and last of its slot, where the mask
@@ -17,6 +17,7 @@ def segments(rows, at_least, aggregated, forget_after):
     `at_least` later may be where it has lasted long enough. Of the rows in between, those at which some
     symbol of the bits `aggregated` holds are segments of several rows, and the others are left out.
     With `forget_after` none is left out, and no segment is so long that a gap would seem to be in it.
+    `alone` says of every row whether it stands alone anyway; of no row where none does.
     O(rows + changes * symbols).
     """
     n_slots = len(rows.offset) - 1
@@ -30,6 +31,7 @@ def segments(rows, at_least, aggregated, forget_after):
     for symbol in range(len(at_least)):
         if at_least[symbol] > 0:
             has_minimum |= np.uint64(1) << np.uint64(symbol)
+    has_alone = len(alone) > 0
     n = 0
     for k in range(n_slots):
         begin, end = rows.offset[k], rows.offset[k + 1]
@@ -50,6 +52,7 @@ def segments(rows, at_least, aggregated, forget_after):
                 and not is_gap
                 and row != begin
                 and row != end - 1
+                and not (has_alone and alone[row])
             ):
                 if forget_after != UNBOUNDED:
                     if waiting >= 0 and emitted < minus(instant, forget_after):
