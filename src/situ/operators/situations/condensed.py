@@ -150,7 +150,9 @@ def condense(engine: Engine, events: Input) -> CondensedEvents:
     # with a maximum a situation can be used from its end on, whose row is there anyway
     waits = np.where(spec.at_most == UNBOUNDED, spec.at_least, 0)
     aggregated = np.uint64(sum(1 << i for i, own in enumerate(engine.aggregates) if own))
-    first, last, offset = segments(events.rows, waits, aggregated, spec.forget_after, engine.rows_needed(events.rows))
+    first, last, offset = segments(
+        events.rows, waits, aggregated, spec.forget_after, engine.rows_needed(events.rows)
+    )
     mask = events.rows.mask[last]
     states = tuple(
         _folded(engine, symbol, events.states[symbol], first, last, mask)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from situ.operators.situations.condensed import CondensedEvents, condense, read_
 from situ.operators.situations.engine import Input
 from situ.operators.situations.input import in_order, to_input
 from situ.operators.situations.judged import JudgedEngine
+from situ.operators.situations.judged_slices import JudgedSlice, judged_slices_of
 from situ.operators.situations.kernels.advance import is_any_late
 from situ.operators.situations.kernels.layout import Runs
 from situ.operators.situations.known import Known
@@ -28,9 +28,6 @@ from situ.rows.prepared import Flags, Positions, Prepared
 from situ.rows.schema import refuse_reserved
 from situ.rows.tied import Tied
 from situ.saved.codec import Reader, Writer
-
-if TYPE_CHECKING:
-    pass
 
 
 class EventOperator(SituationsOperator):
@@ -74,7 +71,7 @@ class EventOperator(SituationsOperator):
         return purge(kept, self.engine.spec, complete)
 
     def counted(self) -> int | None:
-        """Of aggregates every row is a value, a minimum may be reached at any, and others may be waited for."""
+        """Of aggregates every row is a value, a minimum may be reached at any; matches may wait for others."""
         engine = self.engine
         if engine.spec.forget_after != UNBOUNDED or engine.needs_more_rows:
             return None
@@ -142,23 +139,34 @@ class EventMatches(EventOperator, OfMatches):
 
     @property
     def is_sliced(self) -> bool:
-        """Whether a window says how far back matches reach, and nothing that is waited for."""
-        return bool(self.engine.spec.within != UNBOUNDED) and not isinstance(self.engine, JudgedEngine)
+        """Whether a window says how far back matches reach."""
+        return bool(self.engine.spec.within != UNBOUNDED)
 
     def slices(
         self, condensed: CondensedEvents, wanted: int, least: int, complete: int | None = None
-    ) -> Iterator[Slice]:
+    ) -> Iterator[Slice | JudgedSlice]:
         """Slices of about equally much work."""
+        if isinstance(self.engine, JudgedEngine):
+            return judged_slices_of(self.engine, condensed, wanted, least, complete)
         return slices_of(self.engine, condensed, wanted, least)
 
-    def read_slice(self, reader: Reader) -> Slice:
+    def read_slice(self, reader: Reader) -> Slice | JudgedSlice:
         """What a slice has written."""
-        return read_slice(self.engine, reader)
+        if not isinstance(self.engine, JudgedEngine):
+            return read_slice(self.engine, reader)
+        complete = reader.array().tolist()
+        kept = self.read(reader, 1)
+        return JudgedSlice(
+            self.read_condensed(reader), kept, complete[0] if complete else None, self.engine.aggregates
+        )
 
-    def step_slice(self, one: Slice) -> Sequence[FoundMatches]:
+    def step_slice(self, one: Slice | JudgedSlice) -> Sequence[FoundMatches]:
         """The matches of the slice's own instants."""
         engine = self.engine
-        events, kept = one.condensed.expanded(engine), one.known(engine)
+        events = one.condensed.expanded(engine)
+        if isinstance(one, JudgedSlice):
+            return [FoundMatches(self.results, engine.find(events, one.kept, one.complete))]
+        kept = one.known(engine)
         runs, _ = engine.derive(events.rows, kept)
         matches = engine.match(runs, np.array([one.before]), len(events.rows.time))
         return [FoundMatches(self.results, engine.values(events, runs, kept, matches))]

@@ -61,11 +61,7 @@ def slices_of(engine: Engine, whole: CondensedEvents, wanted: int, least: int) -
     assert within != UNBOUNDED, "without a window a match may reach back to the first row"
     if not len(time):
         return
-    n_rows = len(time)
-    n_slices = max(
-        1, min(wanted, n_rows // max(least, _ROWS_PER_OVERLAP * _rows_in(time, int(within), least)))
-    )
-    borders = _borders(time, int(within), n_slices)
+    borders = borders_of(time, int(within), wanted, least)
     ends = _raw_ends(engine, whole.rows)
     ordinals = [
         np.concatenate([[0], np.cumsum(bits_of(mask, symbol), dtype=np.int64)])
@@ -90,8 +86,13 @@ def slices_of(engine: Engine, whole: CondensedEvents, wanted: int, least: int) -
         )
 
 
-def _borders(time: Positions, within: int, n_slices: int) -> Positions:
-    """First rows of slices of about equal work: a row meets the rows that its window reaches back to."""
+def borders_of(time: Positions, within: int, wanted: int, least: int) -> Positions:
+    """First rows of at most `wanted` slices of at least so many rows, and the number of rows.
+
+    Slices are of about equal work: a row meets the rows that its window reaches back to.
+    """
+    enough = max(least, _ROWS_PER_OVERLAP * _rows_in(time, within, least))
+    n_slices = max(1, min(wanted, len(time) // enough))
     reach = np.maximum(time, LONG_AGO + within) - within
     work = np.cumsum(np.arange(1, len(time) + 1) - np.searchsorted(time, reach))
     wanted = work[-1] * np.arange(1, n_slices) / n_slices
