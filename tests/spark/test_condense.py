@@ -60,3 +60,37 @@ def test_few_rows_are_left() -> None:
     assert n_condensed(table, f"{text} AT LEAST 50") == 5  # and where it has lasted 50
     assert n_condensed(table, f"{text} AT MOST 900") == 4  # known only at its end
     assert n_condensed(table, f"{text} WITHIN 50", {"forget_after": 100}) <= 4 + 2 * 1000 / 100
+
+
+def test_rows_that_matches_wait_for_are_left() -> None:
+    """Beside those where A or B begins or ends, and the first and the last."""
+    table = events(1000, a=[300 <= t < 600 for t in range(1000)], b=[200 <= t for t in range(1000)])
+    text = "FROM e ORDER BY t DEFINE A AS a, B AS b"
+    # the row 50 after A's end, and the first 51 rows, as A may have ended before them
+    assert n_condensed(table, f"{text} PATTERN A.te + 50 <= B.te") == 51 + 4 + 1
+    assert n_condensed(table, f"{text} IGNORING GAPS UP TO 2 EVENTS PATTERN A during B") == 5 + 2
+    assert n_condensed(table, f"{text} PATTERN A during B AND NO C after A BY AT MOST 5".replace(
+        "B AS b", "B AS b, C AS a AND b")) == 5  # fmt: skip
+
+
+def test_of_silences_gaps_are_left() -> None:
+    """Rows around gaps, and between them a row in so much time that there seems to be none."""
+    times = [t for t in range(1000) if not 400 < t < 450]
+    table = pa.table({"t": times, "a": [False] * len(times)})
+    text = "FROM e ORDER BY t DEFINE quiet AS SILENCE AT LEAST 20"
+    assert n_condensed(table, text) <= 4 + 2 * 1000 / 20
+    assert rows_of(run_map_side(cut(table, 100, 401, 700), text, {}), text) == [(400, None, 420)]
+    aggregated = f"{text} RETURN count(quiet.a) AS n, quiet.ts AS since"
+    assert rows_of(run_map_side(cut(table, 100, 401, 700), aggregated, {}), aggregated) == [(1, 400, 420)]
+
+
+@pytest.mark.parametrize("border", [2, 12, 16, 30])
+def test_values_up_to_a_tick(border: int) -> None:
+    # A  [3--5)                 no C by 5 + 10: told at 15
+    # B  [------------40)       of which the values up to 15 count, though nothing begins or ends there
+    table = events(
+        50, a=[3 <= t < 5 for t in range(50)], b=[t < 40 for t in range(50)], c=[False] * 50, v=range(50)
+    )
+    pattern = "PATTERN A during;overlaps;finishes;starts B AND NO C after A BY AT MOST 10"
+    text = f"FROM e ORDER BY t DEFINE A AS a, B AS b, C AS c {pattern} RETURN max(B.v) AS v"
+    assert rows_of(run_map_side(cut(table, border), text, {}), text) == [(15, 15)]

@@ -258,7 +258,7 @@ def test_a_row_without_a_time_stops_the_stream(spark: SparkSession, tmp_path: Pa
         ),
         ({"max_ahead": "1 hour", "text": TICKS}, OptionError, "time column k is of type bigint"),
         ({"watermark": "1 hour", "text": TICKS}, OptionError, "time column k is of type bigint"),
-        ({"strategy": "shuffle"}, OptionError, "strategy is for batch DataFrames"),
+        ({"strategy": "shuffle"}, OptionError, "strategy and until are for batch DataFrames"),
         ({"buckets": 0}, OptionError, "buckets=0"),
         ({"points": "widen"}, OptionError, "points does not apply to events"),
         ({"text": GIVEN, "ties": "error"}, OptionError, "ties does not apply to given intervals"),
