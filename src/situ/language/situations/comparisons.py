@@ -48,10 +48,19 @@ def is_endpoint(cursor: Cursor) -> bool:
 
 
 def begins_comparison(cursor: Cursor) -> bool:
-    """Whether an endpoint or a duration comes next."""
-    first, second = cursor.peek(), cursor.peek(1)
+    """Whether an endpoint or a duration comes next, of either sign."""
+    return is_endpoint(cursor) or _is_duration(cursor) or _is_negative(cursor)
+
+
+def _is_duration(cursor: Cursor, ahead: int = 0) -> bool:
+    first, second = cursor.peek(ahead), cursor.peek(ahead + 1)
     is_interval = first.is_word("INTERVAL") and second.kind in (Kind.STRING, Kind.NUMBER)
-    return is_endpoint(cursor) or first.kind is Kind.NUMBER or is_interval
+    return first.kind is Kind.NUMBER or is_interval
+
+
+def _is_negative(cursor: Cursor) -> bool:
+    """Whether `- 5 minutes` comes next, as a side of its own may begin."""
+    return cursor.peek().is_sign("-") and _is_duration(cursor, 1)
 
 
 def read_comparisons(cursor: Cursor, chain: Conjunction) -> None:
@@ -102,11 +111,14 @@ def _between(cursor: Cursor, chain: Conjunction, middle: _Side) -> None:
 def _side(cursor: Cursor, chain: Conjunction) -> _Side:
     endpoints: list[tuple[Endpoint, int]] = []
     offset, has_unit, start, sign = 0, None, cursor.peek().start, 1
+    if _is_negative(cursor):
+        cursor.next()
+        sign = -1
     while True:
         first = cursor.peek()
         if is_endpoint(cursor):
             endpoints.append((_endpoint(cursor, chain), sign))
-        elif begins_comparison(cursor):
+        elif _is_duration(cursor):
             value = cursor.duration(cursor.last if cursor.position else first)
             if has_unit is not None and has_unit != value.has_unit:
                 raise _mixed_units(cursor, Span(start, cursor.last.end))
