@@ -44,11 +44,9 @@ class Said:
     differences: list[Difference] = field(default_factory=list)
 
     @property
-    def symbols(self) -> tuple[str, ...]:
-        """As first met."""
-        pairs = [(left, right) for left, _, right in self.relations]
-        pairs += [(one.left[0], one.right[0]) for one in self.differences]
-        return tuple(dict.fromkeys(symbol for pair in pairs for symbol in pair))
+    def symbols(self) -> set[str]:
+        ends = [one for difference in self.differences for one, _ in (difference.left, difference.right)]
+        return {*ends, *(one for left, _, right in self.relations for one in (left, right))}
 
 
 @dataclass(frozen=True)
@@ -74,8 +72,8 @@ def pattern(text: str) -> Pattern:
     for conjunct in conjuncts(text):
         group = re.fullmatch(r"NO\b(.*)", conjunct, re.I | re.S)
         if group:
-            groups.append(read([group[1]], Said()))
-            met |= dict.fromkeys(first_met(group[1]))
+            groups.append((read([group[1]], Said()), first_met(group[1])))
+            met |= dict.fromkeys(groups[-1][1])
         else:
             read([conjunct], said)
             met |= dict.fromkeys(first_met(conjunct))
@@ -84,7 +82,7 @@ def pattern(text: str) -> Pattern:
     return Pattern(
         constraints=intersected(said.relations),
         differences=tightest(between),
-        absences=tuple(absence(group, set(said.symbols)) for group in groups),
+        absences=tuple(absence(group, symbols, said.symbols) for group, symbols in groups),
         met=tuple(met),
         at_least=largest((one.left[0], -one.bound) for one in lengths if one.left[1] == "ts"),
         at_most=smallest((one.left[0], one.bound) for one in lengths if one.left[1] == "te"),
@@ -135,9 +133,9 @@ def intersected(found: Iterable[Constraint]) -> Constraints:
     return constraints
 
 
-def absence(group: Said, positive: set[str]) -> Absence:
+def absence(group: Said, met: list[str], positive: set[str]) -> Absence:
     """The absent symbol is the one in no positive constraint; where there is none, the one behind NO."""
-    (symbol,) = [one for one in group.symbols if one not in positive] if positive else group.symbols[:1]
+    (symbol,) = {one for one in met if one not in positive} if positive else met[:1]
     turned = [
         (left, meant, right) if left == symbol else (right, set(map(converse, meant)), left)
         for left, meant, right in group.relations

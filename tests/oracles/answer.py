@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from oracles import aggregate, derive, gaps, intervals, match, silence
+from oracles import absence, aggregate, derive, gaps, intervals, match, silence
 from oracles.derive import Situation
 from oracles.events import events_of, own_events, settled
-from oracles.question import BadInput, Item, Question, Row
+from oracles.question import Absence, BadInput, Item, Question, Row
 
 Key = tuple[Any, ...]
 
@@ -67,6 +67,35 @@ def matches_of(
             yield chosen, at
 
 
+def fits_any(rows: Sequence[Row], question: Question, group: Absence) -> bool:
+    """SEM 11.2: does a situation that is over fit a configuration, all of which is over too?"""
+    about = replace(question, within=None)
+    for _, part in partitions(rows, question):
+        for history in histories(part, question):
+            found = {
+                symbol: [one for one in several if one.te is not None]
+                for symbol, several in situations_in(history, about).items()
+            }
+            end = max((one.te for several in found.values() for one in several), default=0)
+            for chosen in match.configurations(about, found, [end], history):
+                for absent in found[group.symbol]:
+                    if absence.possible_until(absent, chosen, group, question, end) > -absence.NEVER:
+                        return True
+    return False
+
+
+def histories(part: Sequence[Row], question: Question) -> Sequence[Sequence[Row]]:
+    if question.is_over_intervals:
+        return [part]
+    return derive.histories(events_of(part, question), question.time, question.forget_after)
+
+
+def situations_in(history: Sequence[Row], question: Question) -> dict[str, list[Situation]]:
+    if question.is_over_intervals:
+        return intervals.given(history, question)
+    return situations_of(history, question)
+
+
 def without_having(
     part: Sequence[Row], question: Question, clock: int
 ) -> Iterator[tuple[dict[str, Situation], int]]:
@@ -77,7 +106,7 @@ def without_having(
         found, raw = intervals.given(part, question), intervals.given(part, of_any_length(question))
         yield from match.matches(question, found, sorted(instants), part, raw, clock)
         return
-    for history in derive.histories(events_of(part, question), question.time, question.forget_after):
+    for history in histories(part, question):
         about = settled(question, history)
         found, raw = situations_of(history, about), situations_of(history, of_any_length(about))
         instants = sorted({event[question.time] for event in history})
