@@ -240,6 +240,10 @@ class Engine:
         """The rows as situations are derived from them, and these."""
         return events, self.derive(events.rows, known)
 
+    def keep_begun(self, events: Input, begun: Derived, known: Known) -> Known:
+        """What later steps need of what `begun` gave."""
+        return self.keep(events, *begun, known)
+
     def find(self, events: Input, known: Known, complete: int | None = None) -> Found:
         """The matches the rows complete, where nothing comes after them."""
         with self._crew.measured(len(events.rows.time)) as n_threads:

@@ -185,11 +185,13 @@ class EventSituations(EventOperator, OfSituations):
 
     def _stepped(self, kept: Known, events: Input, complete: int | None, *, at_end: bool) -> Stepped:
         engine = self.engine
-        events, (runs, state, *_) = engine.begun(events, kept, complete)
-        emitted = [self._closed(symbol, events, runs, kept, at_end) for symbol in range(engine.n_symbols)]
+        events, begun = engine.begun(events, kept, complete)
+        emitted = [
+            self._closed(symbol, events, begun.runs, kept, at_end) for symbol in range(engine.n_symbols)
+        ]
         if at_end:
             return Stepped(kept, emitted)
-        after = engine.keep(events, runs, state, kept)
+        after = engine.keep_begun(events, begun, kept)
         return Stepped(after.keep_entries(after.entries.te == OPEN), emitted)  # the others are reported
 
     def _closed(self, symbol: int, events: Input, runs: Runs, kept: Known, at_end: bool) -> FoundSituations:

@@ -16,7 +16,8 @@ import pyarrow as pa
 from situ.carry.contract import Setting, Span, Stepped
 from situ.operators.situations.base import OfMatches, OfSituations, SituationsOperator
 from situ.operators.situations.interval_engine import IntervalEngine, IntervalStep, interval_rows
-from situ.operators.situations.intervals import Intervals, concat_intervals, no_intervals
+from situ.operators.situations.intervals import IntervalRows, Intervals, concat_intervals, no_intervals
+from situ.operators.situations.judged_intervals import JudgedIntervals
 from situ.operators.situations.kernels.retain import oldest_kept_each
 from situ.operators.situations.purge import later
 from situ.operators.situations.result import FoundMatches, FoundSituations
@@ -40,6 +41,8 @@ class KnownIntervals(NamedTuple):
     kept: Intervals
     held: Prepared  # codes are slots
     purged: Positions  # of each slot: what began a window before this instant is forgotten
+    clock: Positions  # how far time has come (SEM 11.9), not before the horizon
+    due: Positions  # when something is reported though no row comes, NEVER for none
 
     @property
     def n_slots(self) -> int:
@@ -61,7 +64,8 @@ class KnownIntervals(NamedTuple):
         """Memory of the arrays."""
         columns = self.kept.attributes.values()
         own = sum(array.nbytes for array in self.kept[:5]) + sum(int(column.nbytes) for column in columns)
-        return self.horizon.nbytes + self.purged.nbytes + own + self.held.nbytes
+        of_slots = self.horizon.nbytes + self.purged.nbytes + self.clock.nbytes + self.due.nbytes
+        return of_slots + own + self.held.nbytes
 
     def select(self, slots: Positions) -> KnownIntervals:
         """Some of the partitions, in this order."""
@@ -75,7 +79,9 @@ class KnownIntervals(NamedTuple):
         number[slots] = np.arange(len(slots))
         held = self.held.select(number[self.held.codes] >= 0)
         held = held._replace(codes=number[held.codes])
-        return KnownIntervals(self.horizon[slots], kept, held, self.purged[slots])
+        return KnownIntervals(
+            self.horizon[slots], kept, held, self.purged[slots], self.clock[slots], self.due[slots]
+        )
 
     def cut(self, borders: Positions) -> list[KnownIntervals]:
         """The partitions between each two borders, group by group."""
@@ -94,6 +100,8 @@ class KnownIntervals(NamedTuple):
             concat_intervals([kept for kept, _ in moved]),
             concat([held for _, held in moved]),
             np.concatenate([one.purged for one in several]),
+            np.concatenate([one.clock for one in several]),
+            np.concatenate([one.due for one in several]),
         )
 
 
@@ -101,6 +109,7 @@ class IntervalOperator(SituationsOperator):
     """What matches and situations of given intervals have in common; what is kept is a `KnownIntervals`."""
 
     engine_type = IntervalEngine
+    judged_type = JudgedIntervals
 
     def __init__(self, asked: AskedSituations, schema: pa.Schema, setting: Setting) -> None:
         super().__init__(asked, schema, setting)
@@ -113,13 +122,14 @@ class IntervalOperator(SituationsOperator):
         """Partitions never seen before, or forgotten at `since`."""
         held = Prepared.nothing(self.needs.mask_type, self._types)
         kept = no_intervals(self._own, self._id_type)
-        return KnownIntervals(np.full(n_slots, LONG_AGO), kept, held, np.full(n_slots, since))
+        never = np.full(n_slots, LONG_AGO)
+        return KnownIntervals(never, kept, held, np.full(n_slots, since), never, np.full(n_slots, NEVER))
 
     def write(self, writer: Writer, kept: KnownIntervals) -> None:
         """Add what is kept to saved state."""
         intervals = kept.kept.compacted()
-        writer.array(kept.horizon)
-        writer.array(kept.purged)
+        for instants in (kept.horizon, kept.purged, kept.clock, kept.due):
+            writer.array(instants)
         for array in intervals[:5]:
             writer.array(array)
         ids = [] if intervals.ids is None else [intervals.ids]
@@ -128,7 +138,8 @@ class IntervalOperator(SituationsOperator):
 
     def read(self, reader: Reader, n_slots: int) -> KnownIntervals:
         """What `write` wrote of so many partitions."""
-        horizon, purged = (reader.array(np.int64, (n_slots,)) for _ in range(2))
+        horizon, purged, clock, due = (reader.array(np.int64, (n_slots,)) for _ in range(4))
+        require(bool((clock >= horizon).all() and (due > clock).all()), "a clock is wrong")
         slot = reader.array(np.int64, (None,))
         ts, te, first = (reader.array(np.int64, (len(slot),)) for _ in range(3))
         mask = reader.array(np.uint64, (len(slot),))
@@ -142,7 +153,7 @@ class IntervalOperator(SituationsOperator):
         require(bool((slot[1:] >= slot[:-1]).all()), "intervals are out of order")
         held = read_rows(reader, self.needs, self._types, [])
         check_rows(held, horizon, self.needs)
-        return KnownIntervals(horizon, kept, held, purged)
+        return KnownIntervals(horizon, kept, held, purged, clock, due)
 
     def describe(self, kept: KnownIntervals) -> Iterator[Span]:
         """The intervals, once for each symbol they are of."""
@@ -162,18 +173,25 @@ class IntervalOperator(SituationsOperator):
             is_late = is_late if is_late.any() else None
             rows = rows if is_late is None else rows.select(~is_late)
         held, rows = self._released(kept, rows, complete, at_end)
-        if not rows.n_rows:
+        if not rows.n_rows and not self.needs.ticks:
             return Stepped(kept._replace(held=held), (), is_late)
-        before = kept.horizon
         given = interval_rows(rows)
         step = self.engine.spread(kept.kept.compacted(), given, kept.n_slots)
-        emitted = self._emitted(step, before, rows.n_rows, at_end)
-        horizon = before.copy()
+        horizon = kept.horizon.copy()
         np.maximum.at(horizon, rows.codes, rows.time)
-        after = self._retained(KnownIntervals(horizon, step.intervals, held, kept.purged), horizon)
-        reached = np.maximum(before, np.maximum(kept.purged, LONG_AGO + 1) - 1)
-        forgotten = given.ts < oldest_kept_each(reached, self.engine.spec.within)[given.slot]
-        return Stepped(after, emitted, is_late, int(forgotten.sum()))
+        clock = np.maximum(kept.clock, horizon)
+        if complete is not None and self.needs.ticks:
+            clock = np.maximum(clock, minus(complete, 1))
+        emitted, due = self._emitted(step, kept, clock, rows.n_rows, at_end)
+        after = KnownIntervals(horizon, step.intervals, held, kept.purged, clock, due)
+        return Stepped(self._retained(after, clock), emitted, is_late, self._n_ignored(kept, given))
+
+    def _n_ignored(self, kept: KnownIntervals, given: IntervalRows) -> int:
+        """How many rows are of intervals that are forgotten (SEM 6.3); those of absent symbols count on."""
+        reached = np.maximum(kept.horizon, np.maximum(kept.purged, LONG_AGO + 1) - 1)
+        is_forgotten = given.ts < oldest_kept_each(reached, self.engine.spec.within)[given.slot]
+        is_absent = given.mask >> np.uint64(self.engine.n_positive) != 0
+        return int((is_forgotten & ~is_absent).sum())
 
     def _released(
         self, kept: KnownIntervals, rows: Prepared, complete: int | None, at_end: bool
@@ -191,18 +209,19 @@ class IntervalOperator(SituationsOperator):
         return both.select(~ready), both.select(ready)
 
     def _emitted(
-        self, step: IntervalStep, before: Positions, n_rows: int, at_end: bool
-    ) -> Sequence[FoundMatches | FoundSituations]:
+        self, step: IntervalStep, kept: KnownIntervals, clock: Positions, n_rows: int, at_end: bool
+    ) -> tuple[Sequence[FoundMatches | FoundSituations], Positions]:
+        """The results up to the clock, and for each slot when time alone brings the next."""
         raise NotImplementedError
 
     def _stays(self, kept: Intervals, is_recent: Flags) -> Flags:
         """Which intervals can be in a further result, given which the window still reaches."""
         return is_recent
 
-    def _retained(self, known: KnownIntervals, horizon: Positions) -> KnownIntervals:
-        """Without intervals that can be in no further result."""
+    def _retained(self, known: KnownIntervals, clock: Positions) -> KnownIntervals:
+        """Without intervals that can be in no further result, and keep no match from being one."""
         kept = known.kept
-        is_recent = kept.ts >= oldest_kept_each(horizon, self._within)[kept.slot]
+        is_recent = self.engine.leaves_at(kept) >= oldest_kept_each(clock, self._within)[kept.slot]
         wanted = (kept.mask != 0) & self._stays(kept, is_recent)
         return known._replace(kept=kept.take(np.flatnonzero(wanted)).compacted())
 
@@ -212,7 +231,7 @@ class IntervalOperator(SituationsOperator):
 
     def purge(self, kept: KnownIntervals, complete: int) -> tuple[KnownIntervals, Flags]:
         """What is left once instants before `complete` are over; which partitions are to be forgotten."""
-        kept = self._retained(kept, np.maximum(kept.horizon, minus(complete, 1)))
+        kept = self._retained(kept, np.maximum(kept.clock, minus(complete, 1)))
         kept = kept._replace(purged=np.maximum(kept.purged, complete))
         busy = np.zeros(kept.n_slots, bool)
         busy[kept.kept.slot] = True
@@ -228,28 +247,37 @@ class IntervalOperator(SituationsOperator):
         oldest = np.full(kept.n_slots, NEVER)
         if self._within != UNBOUNDED:
             leaving = self._leaving(kept.kept)
-            np.minimum.at(oldest, kept.kept.slot[leaving], kept.kept.ts[leaving])
+            np.minimum.at(oldest, kept.kept.slot[leaving], self.engine.leaves_at(kept.kept)[leaving])
             oldest = later(oldest, int(self._within) + 2)
         return oldest
+
+    def next_due(self, kept: KnownIntervals) -> Positions:
+        """For each slot the smallest `complete` at which time alone brings a match."""
+        return later(kept.due, 1)
 
 
 class IntervalMatches(IntervalOperator, OfMatches):
     """Matches, each at the instant it becomes certain (SEM 4.3, 6.3)."""
 
     def _emitted(
-        self, step: IntervalStep, before: Positions, n_rows: int, at_end: bool
-    ) -> Sequence[FoundMatches]:
-        matches = self.engine.match(step.runs, before, n_rows)
-        return [FoundMatches(self.results, self.engine.interval_values(step, matches))]
+        self, step: IntervalStep, kept: KnownIntervals, clock: Positions, n_rows: int, at_end: bool
+    ) -> tuple[Sequence[FoundMatches], Positions]:
+        if isinstance(self.engine, JudgedIntervals):
+            found, due = self.engine.reported(step, kept.clock, clock, n_rows)
+        else:
+            matches = self.engine.match(step.runs, kept.horizon, n_rows)
+            found, due = self.engine.interval_values(step, matches), kept.due
+        return [FoundMatches(self.results, found)], due
 
 
 class IntervalSituations(IntervalOperator, OfSituations):
     """The intervals that count, each when its closing row comes; at the end also the open ones (SEM 5.5)."""
 
     def _emitted(
-        self, step: IntervalStep, before: Positions, n_rows: int, at_end: bool
-    ) -> Sequence[FoundSituations]:
-        return [self._closed(symbol, step, before, at_end) for symbol in range(self.engine.n_symbols)]
+        self, step: IntervalStep, kept: KnownIntervals, clock: Positions, n_rows: int, at_end: bool
+    ) -> tuple[Sequence[FoundSituations], Positions]:
+        symbols = range(self.engine.n_symbols)
+        return [self._closed(symbol, step, kept.horizon, at_end) for symbol in symbols], kept.due
 
     def _closed(self, symbol: int, step: IntervalStep, before: Positions, at_end: bool) -> FoundSituations:
         slot, column = self.engine.existing(step.runs, symbol)

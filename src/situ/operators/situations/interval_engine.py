@@ -47,14 +47,18 @@ class IntervalEngine(Engine):
         )  # fmt: skip
         return IntervalStep(intervals, runs)
 
+    def leaves_at(self, kept: Intervals) -> Positions:
+        """For each interval an instant: once that lies a window back, no match to come needs the interval."""
+        return kept.ts
+
     def interval_values(self, step: IntervalStep, matches: Matches) -> Found:
         """Endpoints and attributes: those of the latest row with an instant <= the match's (SEM 6.2)."""
         matches = by_instant(matches)
         ends, is_over = endpoints(step.runs[:], matches)
         found = Found(ends, is_over, ())
         is_open = found.is_open
-        states = (self._attributes(step, i, matches.pick[:, i], is_open[i]) for i in range(self.n_symbols))
-        return found._replace(states=tuple(states))
+        picked = [self._attributes(step, i, matches.pick[:, i], is_open[i]) for i in range(self.n_positive)]
+        return found._replace(states=(*picked, *self.no_states[self.n_positive :]))
 
     def interval_situations(self, step: IntervalStep, symbol: int, column: Positions) -> SymbolValues:
         """A symbol's intervals at these columns, as all rows together have them."""

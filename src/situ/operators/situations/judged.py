@@ -20,7 +20,7 @@ from situ.operators.situations.engine import Engine, Found, Input
 from situ.operators.situations.joins import by_instant, endpoints
 from situ.operators.situations.kernels.admit import admit, judge_followed, latest_raw_ends
 from situ.operators.situations.kernels.bridge import DECIDED, bridge
-from situ.operators.situations.kernels.derive import derive
+from situ.operators.situations.kernels.derive import derive, new_histories
 from situ.operators.situations.kernels.judge import Heard, Waits, hide_undecided, judge
 from situ.operators.situations.kernels.layout import Rows, Runs
 from situ.operators.situations.kernels.match import Matches
@@ -69,7 +69,48 @@ class Judged(NamedTuple):
     heard: Heard
 
 
-class JudgedEngine(Engine):
+class JudgingEngine(Engine):
+    """One whose join says which configurations stand as asked, and `judge` when each is reported."""
+
+    def __init__(self, bound: BoundQuery, **settings: object) -> None:
+        super().__init__(bound, **settings)  # type: ignore[arg-type]  # as they are
+        self.waits = _waits(bound)
+        reach = how_far_back(bound)
+        self.reach = np.array([reach.get(i, 0) for i in range(self.n_symbols)], np.int64)
+        self.least = np.array([length or 0 for length in bound.at_least], np.int64)
+        self.most = np.array([_or_unbounded(length) for length in bound.at_most], np.int64)
+
+    def judged(self, runs: Runs, heard: Heard, horizon: Positions, n_events: int) -> Matches:
+        """Every configuration that stands as asked, with the instant of its match; NEVER: none (yet)."""
+        matches = self.standing(runs, horizon, n_events)
+        judge(self.waits, runs, heard, matches.pick, matches.slot, matches.instant, horizon)
+        return matches
+
+    def standing(self, runs: Runs, horizon: Positions, n_events: int = 1) -> Matches:
+        """Every configuration that stands as asked, with the instant from which its own endpoints say so."""
+        return self.match(self.of_positives(runs), np.full(len(horizon), LONG_AGO), n_events)
+
+    def _orders_for(self, runs: Runs, before: Positions) -> Positions:
+        return self._full  # what waits may have been touched long ago
+
+    def of_positives(self, runs: Runs) -> Runs:
+        """The runs that matches are made of."""
+        n = self.n_positive
+        of_each = {name: part[:n] for name, part in runs._asdict().items() if name != "verdict"}
+        return Runs(**of_each, verdict=runs.verdict)
+
+
+def by_clock(matches: Matches, before: Positions, clock: Positions) -> tuple[Matches, Positions]:
+    """The matches between each slot's clocks, by instant; and when the next one comes if nothing happens."""
+    until = clock[matches.slot]
+    is_now = (matches.instant > before[matches.slot]) & (matches.instant <= until)
+    is_ahead = (matches.instant > until) & (matches.instant != NEVER)
+    due = np.full(len(clock), NEVER)
+    np.minimum.at(due, matches.slot[is_ahead], matches.instant[is_ahead])
+    return by_instant(Matches(*(part[is_now] for part in matches))), due
+
+
+class JudgedEngine(JudgingEngine):
     """A bound query, compiled; `Known.state` has more rows than those that all queries have.
 
     They are each slot's clock, the next instant at which something may be reported though nothing happens
@@ -78,10 +119,9 @@ class JudgedEngine(Engine):
     """
 
     def __init__(self, bound: BoundQuery, **settings: object) -> None:
-        super().__init__(bound, **settings)  # type: ignore[arg-type]  # as they are
+        super().__init__(bound, **settings)
         query, n = bound.query, self.n_symbols
         self._derives_only = bool(settings.get("with_count"))  # for `situations`
-        self.waits = _waits(bound, self.n_positive)
         self.silences = [
             Silence(i, bound.at_least[i] or 0, _or_unbounded(bound.at_most[i]), i >= self.n_positive)
             for i in range(n)
@@ -94,10 +134,6 @@ class JudgedEngine(Engine):
         self._pending_row = self._heard_row + len(self.silences)
         self._eve_row = self._pending_row + len(self.ignored)
         self.n_state_rows = self._eve_row + len(self.ignored)
-        reach = how_far_back(bound)
-        self.reach = np.array([reach.get(i, 0) for i in range(n)], np.int64)
-        self._least = np.array([length or 0 for length in bound.at_least], np.int64)
-        self._most = np.array([_or_unbounded(length) for length in bound.at_most], np.int64)
         of_source = [source.alias for source in query.sources]
         sources = [of_source.index(str(symbol.on)) if of_source else 0 for symbol in query.symbols]
         self._source_of = sources
@@ -170,7 +206,8 @@ class JudgedEngine(Engine):
         admit(rows, runs, spec.at_least, spec.at_most, spec.followed, held)
         last = np.full((self.n_symbols, known.n_slots), LONG_AGO)
         runs = self._with_silences(events, runs, known, own, state, last)
-        return events, Judged(runs, state, Heard(rows.time, rows.offset, own, last, *gaps))
+        histories = new_histories(rows.time, rows.offset, known.horizon, spec.forget_after)
+        return events, Judged(runs, state, Heard(rows.time, rows.offset, own, last, *gaps, *histories))
 
     def _united(self, events: Input, known: Known) -> tuple[Input, npt.NDArray[np.uint64]]:
         """The rows with the masks of all sources; of each row, the symbols it is an event of."""
@@ -265,7 +302,7 @@ class JudgedEngine(Engine):
         """The matches up to the clock, and what is known afterwards."""
         events, judged = self.begun(events, known, complete)
         found = self._reported(events, judged, known)
-        return found, self.keep(events, judged.runs, judged.state, known)
+        return found, self.keep_begun(events, judged, known)
 
     def find(self, events: Input, known: Known, complete: int | None = None) -> Found:
         """The matches up to the clock, where nothing comes after it."""
@@ -276,12 +313,8 @@ class JudgedEngine(Engine):
         """The matches of this step; what waits for an instant to come is written down in the state."""
         runs, state, heard = judged
         matches = self.judged(runs, heard, known.horizon, len(events.rows.time))
-        clock = state[self.clock_row][matches.slot]
-        is_now = (matches.instant > known.state[self.clock_row][matches.slot]) & (matches.instant <= clock)
-        ahead = (matches.instant > clock) & (matches.instant != NEVER)
-        state[self.due_row] = NEVER
-        np.minimum.at(state[self.due_row], matches.slot[ahead], matches.instant[ahead])
-        now = by_instant(Matches(matches.pick[is_now], matches.slot[is_now], matches.instant[is_now]))
+        now, due = by_clock(matches, known.state[self.clock_row], state[self.clock_row])
+        state[self.due_row] = due
         positives = self.of_positives(runs)
         ends, is_over = endpoints(positives[:], now)
         n = self.n_positive
@@ -290,25 +323,6 @@ class JudgedEngine(Engine):
                 hide_undecided(heard, now.slot, ends[symbol], ends[n + symbol], now.instant, symbol)
                 is_over[symbol] = np.packbits(ends[n + symbol] <= now.instant, bitorder="little")
         return self._found(events, positives, known, now.pick, Found(ends, is_over, ()))
-
-    def judged(self, runs: Runs, heard: Heard, horizon: Positions, n_events: int) -> Matches:
-        """Every configuration that stands as asked, with the instant of its match; NEVER: none (yet)."""
-        matches = self.standing(runs, horizon, n_events)
-        judge(self.waits, runs, heard, matches.pick, matches.slot, matches.instant, horizon)
-        return matches
-
-    def standing(self, runs: Runs, horizon: Positions, n_events: int = 1) -> Matches:
-        """Every configuration that stands as asked, with the instant from which its own endpoints say so."""
-        return self.match(self.of_positives(runs), np.full(len(horizon), LONG_AGO), n_events)
-
-    def _orders_for(self, runs: Runs, before: Positions) -> Positions:
-        return self._full  # what waits may have been touched long ago
-
-    def of_positives(self, runs: Runs) -> Runs:
-        """The runs that matches are made of."""
-        n = self.n_positive
-        of_each = {name: part[:n] for name, part in runs._asdict().items() if name != "verdict"}
-        return Runs(**of_each, verdict=runs.verdict)
 
     def _undecided_since(self, state: Positions) -> Positions:
         """For each slot the begin of its first undecided gap, OPEN for none."""
@@ -319,16 +333,22 @@ class JudgedEngine(Engine):
             since = np.where(is_undecided, np.minimum(since, state[place]), since)
         return since
 
-    def keep(self, events: Input, runs: Runs, state: Positions, known: Known) -> Known:
-        """What later steps need of the runs (SEM 8.4, 11.7); `state` is the slots' afterwards."""
+    def keep_begun(self, events: Input, begun: Judged, known: Known) -> Known:  # type: ignore[override]
+        """What later steps need of the runs (SEM 8.4, 11.7)."""
+        runs, state, heard = begun
         within = self.spec.within
         clock, undecided = state[self.clock_row], self._undecided_since(state)
-        keep = stays(runs, self.n_positive, within, clock, self.reach, self._least, self._most, undecided)
+        latest = np.full(known.n_slots, LONG_AGO)  # the last history that has begun
+        has_begun = np.diff(heard.history_offset) > 0
+        latest[has_begun] = heard.history[heard.history_offset[1:][has_begun] - 1]
+        keep = stays(
+            runs, self.n_positive, within, clock, self.reach, self.least, self.most, undecided, latest
+        )
         kept, offset, column = retain_some(runs, self.spec.followed, keep, state[0])
         return Known(state, kept, offset, self._carried(events, runs, known, kept[0], column))
 
 
-def _waits(bound: BoundQuery, n_positive: int) -> Waits:
+def _waits(bound: BoundQuery) -> Waits:
     """What the matches of a query wait for."""
     query = bound.query
     position = {name: i for i, name in enumerate(query.symbol_names)}

@@ -27,12 +27,14 @@ def purge(known: Known, engine: JudgedEngine, complete: int) -> tuple[Known, Fla
         since = np.maximum(oldest[slot], LONG_AGO + np.maximum(reach, 0)) - np.maximum(reach, 0)
         stays = (ends == OPEN) | (ends >= since) | ((reach == UNBOUNDED) & is_first(known, slot))
         keep = np.where(is_absent, stays, keep)
+    is_over = np.zeros(known.n_slots, bool)  # what comes begins a new history
+    if spec.forget_after != UNBOUNDED:
+        is_over = known.horizon < minus(complete, spec.forget_after)
+        keep &= ~is_over[slot]
     if not keep.all():
         known = known.keep_entries(keep)
     raw_end = state[2 : 2 + len(spec.ending)]
-    forgotten = ~engine.holds_on(known) & (raw_end < oldest).all(axis=0)
-    if spec.forget_after != UNBOUNDED:
-        forgotten |= known.horizon < minus(complete, spec.forget_after)
+    forgotten = is_over | ~engine.holds_on(known) & (raw_end < oldest).all(axis=0)
     return known, (np.diff(known.offset) == 0) & forgotten & (known.horizon < complete)
 
 
@@ -68,5 +70,4 @@ def next_purge(known: Known, engine: JudgedEngine) -> Positions:
 
 def next_due(known: Known, engine: JudgedEngine) -> Positions:
     """For each slot the smallest `complete` at which time alone brings a match."""
-    due = known.state[engine.due_row]
-    return np.where(due == NEVER, NEVER, np.minimum(due, NEVER - 1) + 1)
+    return later(known.state[engine.due_row], 1)

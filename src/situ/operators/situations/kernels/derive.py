@@ -105,6 +105,25 @@ def after_gap(previous, time, forget_after):
 
 
 @kernel
+def new_histories(time, offset, horizon, forget_after):
+    """The instants at which new histories begin, by slot, and the slots' offsets in them (SEM 8.5)."""
+    n_slots = len(offset) - 1
+    begins = np.empty(len(time) if forget_after != UNBOUNDED else 0, np.int64)
+    begin_offset = np.zeros(n_slots + 1, np.int64)
+    n = 0
+    for k in range(n_slots):
+        if forget_after != UNBOUNDED:
+            previous = horizon[k]
+            for row in range(offset[k], offset[k + 1]):
+                if after_gap(previous, time[row], forget_after):
+                    begins[n] = time[row]
+                    n += 1
+                previous = time[row]
+        begin_offset[k + 1] = n
+    return begins[:n], begin_offset
+
+
+@kernel
 def find_changes(time, mask, begin, end, held, previous, forget_after, found):
     """Rows of [begin, end) with another mask than the row before or after a gap; returns how many."""
     n = 0

@@ -42,6 +42,8 @@ class Heard(NamedTuple):
     gap_offset: np.ndarray  # int64[n, K + 1]
     gap_since: np.ndarray  # int64[n, K]: begin of the gap that was undecided before the step, LONG_AGO: none
     gap_eve: np.ndarray  # int64[n, K]: the last event instant before that, OPEN for none
+    history: np.ndarray  # int64[H]: where new histories begin (SEM 8.5), by slot, ascending
+    history_offset: np.ndarray  # int64[K + 1]
 
 
 @kernel
@@ -90,6 +92,13 @@ def impossible_from(bound, is_strict, choices, n_nodes, value, t, ts_counts):
 
 
 @kernel
+def history_at(history, offset, k, instant):
+    """Where the history of this instant begins, LONG_AGO where that was before the step (SEM 8.5)."""
+    at = first_event(history, offset[k], offset[k + 1], instant + 1) - 1
+    return history[at] if at >= offset[k] else LONG_AGO
+
+
+@kernel
 def wait_for_absence(waits, group, runs, heard, pick, slot, instant):
     """Move each `instant` to the first one at which no C can fit any more; NEVER where none is known (yet).
 
@@ -100,6 +109,7 @@ def wait_for_absence(waits, group, runs, heard, pick, slot, instant):
     ts, te, latest_te, admissible, offset = runs.ts, runs.te, runs.latest_te, runs.admissible, runs.offset
     bound, is_strict, choices = waits.bound, waits.is_strict, waits.choices[group : group + 2]
     earliest, latest, positive = waits.earliest[group], waits.latest[group], waits.positive[group]
+    history, history_offset = heard.history, heard.history_offset
     symbol, is_given, shortest = waits.absent[group], waits.is_given, waits.silence[waits.absent[group]]
     n_positive = 0
     while n_positive < len(positive) and positive[n_positive] >= 0:
@@ -111,7 +121,10 @@ def wait_for_absence(waits, group, runs, heard, pick, slot, instant):
         since = instant[m]
         if since == NEVER:
             continue
-        first_ts, first_te, last_ts = LONG_AGO, LONG_AGO, NEVER
+        k = slot[m]
+        # those of other histories do not count (SEM 11.10); the window keeps a configuration in one
+        first_ts = history_at(history, history_offset, k, ts[positive[0], pick[m, positive[0]]])
+        first_te, last_ts = LONG_AGO, NEVER
         for i in range(n_positive):
             at = pick[m, positive[i]]
             begin, end = ts[positive[i], at], te[positive[i], at]
@@ -128,7 +141,6 @@ def wait_for_absence(waits, group, runs, heard, pick, slot, instant):
         to_come = impossible_from(bound, is_strict, choices, n_nodes, value, since, not is_given)
         now = to_come
         if to_come != NEVER:
-            k = slot[m]
             low, high = offset[symbol, k], offset[symbol, k + 1]
             low = first_at_least(ts, symbol, low, high, first_ts, near)
             low = first_at_least(latest_te, symbol, low, high, first_te, low)
@@ -225,9 +237,10 @@ def wait_for_gaps(waits, runs, heard, pick, slot, instant):
     """Move each `instant` out of the undecided gaps in which it lies (SEM 14.3); NEVER: not decided yet."""
     for m in range(len(slot)):
         now = decided = instant[m]
+        history = history_at(heard.history, heard.history_offset, slot[m], runs.ts[0, pick[m, 0]])
         for symbol in range(len(waits.has_gaps)):
             if waits.has_gaps[symbol] and now != NEVER:
-                begin, end = LONG_AGO, OPEN  # of an absent symbol all situations count
+                begin, end = history, OPEN  # of an absent symbol all situations of the history count
                 if symbol < pick.shape[1]:
                     begin, end = runs.ts[symbol, pick[m, symbol]], runs.te[symbol, pick[m, symbol]]
                 decided = max(decided, decided_from(heard, symbol, slot[m], begin, end, now))

@@ -53,13 +53,14 @@ def retain(runs, spec, horizon):
 
 
 @kernel
-def stays(runs, n_positive, within, now, reach, at_least, at_most, undecided):
+def stays(runs, n_positive, within, now, reach, at_least, at_most, undecided, history):
     """Which runs can still matter, where some symbols are absent (SEM 11.7): bool[n, cap].
 
     The symbols from `n_positive` on are absent: `reach` says how long before the window one of them may have
     ended, UNBOUNDED for ever; then of those that ended before it the oldest stays. The bounds are on lengths:
     what violates them is gone, but for ends since `undecided`, the begin of a gap (SEM 14.3: configurations
-    may wait for it that became certain at such an end), OPEN for none.
+    may wait for it that became certain at such an end), OPEN for none. So is what an earlier history than
+    that which begins at `history` has left (SEM 11.10).
     """
     n, n_slots = runs.ts.shape[0], runs.offset.shape[1] - 1
     keep = np.zeros(runs.ts.shape, np.bool_)
@@ -71,6 +72,8 @@ def stays(runs, n_positive, within, now, reach, at_least, at_most, undecided):
                 ts, te = runs.ts[symbol, at], runs.te[symbol, at]
                 if symbol < n_positive:
                     keep[symbol, at] = ts >= oldest
+                elif ts < history[k]:
+                    keep[symbol, at] = False
                 elif te == OPEN:
                     keep[symbol, at] = True
                 elif te < plus(ts, at_least[symbol]) or (
