@@ -226,10 +226,11 @@ class Draft(NamedTuple):
         """Every symbol, absent ones on both sides of the others."""
         extras = self.extras
         found = {}
+        may_have_gaps = not (extras.absent_is_silent and extras.absent())  # SEM 14.4
         for i, symbol in enumerate(self.symbols):
             is_silent, back = at_place(extras.silent, i), at_place(extras.backs, i)
             condition = self.conditions[i] if back is None else BACKS[back]
-            gaps = None if is_silent else at_place(extras.gaps, i)
+            gaps = at_place(extras.gaps, i) if may_have_gaps and not is_silent else None
             found[symbol] = Defined(condition, self.limits[i], bool(is_silent), gaps)
         for name, (condition, limit) in zip(ABSENT, self.absent, strict=False):
             if name in extras.absent():

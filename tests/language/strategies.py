@@ -177,15 +177,17 @@ def groups(draw: st.DrawFn, names: Names, absent: str) -> str:
 @st.composite
 def definitions(draw: st.DrawFn, names: Names) -> str:
     entries = []
+    may_be_silent = draw(st.booleans())  # of absent symbols: not beside gaps that are ignored
     for symbol in names.symbols:
         condition = draw(conditions())
         bound = draw(st.integers(0, 3))
         # Far enough apart that no pattern over four symbols is refused for its lengths.
         low, high = draw(short(names)), draw(long(names))
         suffix = ["", f" AT LEAST {low}", f" at most {high}", f" BETWEEN {low} AND {high}"][bound]
-        if names.has_gaps and bound % 2 and draw(st.booleans()):
+        is_allowed = may_be_silent or symbol not in names.absent
+        if names.has_gaps and bound % 2 and is_allowed and draw(st.booleans()):
             condition = draw(st.sampled_from(["SILENCE", "silence"]))
-        elif names.has_gaps:
+        elif names.has_gaps and not (may_be_silent and names.absent):
             suffix += draw(
                 st.sampled_from(["", f" IGNORING GAPS UP TO {low}", " ignoring gaps up to 3 events"])
             )

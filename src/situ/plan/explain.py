@@ -16,6 +16,7 @@ from situ.language.situations.described import (
     absence_certain,
     condition_text,
     difference_certain,
+    gap_lines,
     has_ticks,
     holding_text,
     source_text,
@@ -179,6 +180,7 @@ def _query_section(query: Query) -> Section:
             f"From the first start to {last} at most {describe_duration(query.within)} may pass (WITHIN)."
         )
     lines += having_lines(query)
+    lines += gap_lines(query)
     if has_ticks(query):
         lines.append(TICKS)
     return Section("Query", tuple(lines))
@@ -377,7 +379,8 @@ def _pairs_table(explanation: Explanation, actuals: Actuals) -> Table | None:
                 f"{explanation.plan.statistics.selectivities[left][right]:.3g}",
             )
         )
-    return Table(("constraint", "pairs", "let through", "share", "estimated share"), tuple(rows))
+    columns = ("constraint", "pairs", "let through", "share", "estimated share")
+    return Table(columns, tuple(rows)) if rows else None
 
 
 def _number(value: float) -> str:

@@ -177,6 +177,19 @@ def unbounded_hint(absence: Absence) -> str:
     return f"say how far back, as in NO {name} before {other} BY AT MOST 1 hour"
 
 
+def check_gaps_beside(symbols: Sequence[Symbol], pattern: Pattern, absent: Sequence[str]) -> None:
+    """Refuse an absent silence where gaps are ignored: every short one would have to be kept (SEM 14.4)."""
+    gapped = next((symbol.name for symbol in symbols if symbol.ignoring is not None), None)
+    silent = {symbol.name for symbol in symbols if symbol.is_silence}
+    for name, group in zip(absent, pattern.groups, strict=True):
+        if gapped is not None and name in silent:
+            raise group.place.error(
+                AbsenceError,
+                f"the silence {name} cannot be absent beside {gapped}, which ignores gaps",
+                hint=f"leave IGNORING GAPS out of {gapped}, or ask for {name} with a second query",
+            )
+
+
 def check_followed(symbols: Sequence[Symbol], pattern: Pattern) -> None:
     """Refuse followed-by and follows where there is no raw condition to read (SEM 12.4, 14.4)."""
     by_name = {symbol.name: symbol for symbol in symbols}

@@ -24,6 +24,7 @@ from situ.language.situations.define import check_no_length, refuse_length, spli
 from situ.language.situations.having import WHAT as HAVING
 from situ.language.situations.lengths import check_lengths
 from situ.language.situations.printer import having_text, written_pattern
+from situ.language.situations.silence import SILENCE
 from situ.language.text.durations import duration_text
 from situ.language.text.foreign import sort_hint
 from situ.language.text.nodes import Duration, Expression
@@ -135,6 +136,11 @@ class _Binder:
             raise self.unknown(name, where)
         return found[0]
 
+    def _misspelt_silence(self, name: str) -> str | None:
+        """For a condition that is nothing but a word like SILENCE."""
+        alone = any(symbol.condition and symbol.condition.sql == name for symbol in self.query.symbols)
+        return did_you_mean(name, [SILENCE]) if alone else None
+
     def unknown(self, name: str, where: str) -> QueryError:
         names = [column.name for column in self.schema]
         if name in self.query.symbol_names and where != "RETURN":
@@ -144,7 +150,9 @@ class _Binder:
         else:
             listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
             hint = (
-                did_you_mean(name, names) or f"the columns are {listed}; the FROM name is {self.query.source}"
+                did_you_mean(name, names)
+                or self._misspelt_silence(name)
+                or f"the columns are {listed}; the FROM name is {self.query.source}"
             )
         return self.error(
             UnknownColumnError, f'there is no column "{name}", which {where} uses', name, hint=hint

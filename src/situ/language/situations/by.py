@@ -20,7 +20,7 @@ from situ.language.situations.cursor import Cursor
 from situ.language.situations.draft import Conjunction, Length, Place
 from situ.language.text.durations import duration_text
 from situ.language.text.nodes import Duration
-from situ.language.text.tokens import Token, describe
+from situ.language.text.tokens import Token, describe, did_you_mean
 from situ.language.text.words import quote
 
 
@@ -68,6 +68,10 @@ def _bounds(cursor: Cursor, by: Token) -> tuple[Duration | None, Duration | None
                 "write BY BETWEEN 1 minute AND 10 minutes",
             )
         return low, cursor.duration(cursor.next())
+    if keyword.is_word("AT"):
+        hint = did_you_mean(word.value, ["MOST", "LEAST"]) or "write BY AT MOST 5 minutes"
+        message = f"expected MOST or LEAST after {describe(keyword)}, found {describe(word)}"
+        raise cursor.error(QuerySyntaxError, message, word, hint)
     raise cursor.error(
         QuerySyntaxError,
         f"expected AT MOST, AT LEAST or BETWEEN after {describe(by)}, found {describe(keyword)}",

@@ -22,6 +22,7 @@ from situ.language.situations.absent import (
     absent_symbols,
     check_certain,
     check_followed,
+    check_gaps_beside,
     is_followed,
 )
 from situ.language.situations.ast import Absence, Constraint, Difference, Item, Query, ReturnItem, Symbol
@@ -59,6 +60,7 @@ def assemble(draft: Draft) -> Query:
         constraints = _constraints(pattern, names)
         differences = tightest(pattern.distances, order)
         check_followed(symbols, pattern)
+        check_gaps_beside(symbols, pattern, absent)
         _check_connected(pattern, [name for name in names if name not in absent])
         _check_consistent(pattern, names)
     items, returns, having = _returns(draft, names, absent)

@@ -17,7 +17,7 @@ from situ.errors import (
 from situ.language.situations.ast import Symbol
 from situ.language.situations.draft import Definition, Phrase, Place
 from situ.language.situations.gaps import split_gaps
-from situ.language.situations.silence import is_silence, kept_columns, silence_symbol
+from situ.language.situations.silence import check_silence_words, is_silence, kept_columns, silence_symbol
 from situ.language.text.clauses import Clause, split_commas
 from situ.language.text.dialect import NotAnExpression, TooDeep, parse
 from situ.language.text.durations import duration, duration_text, is_unit, leading_duration
@@ -97,6 +97,7 @@ def defined(
     if is_silence(written):
         symbol, tokens = silence_symbol(source, name, written, bounds), written
     else:
+        check_silence_words(source, written)
         _check_missing_comma(source, tokens)
         if given != (None, None):
             check_no_length(source, tokens)

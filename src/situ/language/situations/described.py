@@ -48,6 +48,17 @@ def usable_text(query: Query, admissible: Admissible) -> str:
     }[admissible]
 
 
+def gap_lines(query: Query) -> list[str]:
+    """What gaps that are ignored mean for the instant of a match (SEM 14.3)."""
+    names = [symbol.name for symbol in query.symbols if symbol.ignoring is not None]
+    if not names:
+        return []
+    return [
+        f"When {' or '.join(names)} pauses it is not known at once whether that is a gap or the end: a match "
+        "whose instant falls into such a pause is reported when it is decided."
+    ]
+
+
 def has_ticks(query: Query) -> bool:
     """Whether matches are reported between events (SEM 11.9)."""
     return bool(query.absences) or any(symbol.is_silence for symbol in query.symbols)
@@ -92,7 +103,7 @@ def _set_certain(constraint: Constraint) -> str:
     if not relations & ~(BEFORE | 1 << MEETS):
         return f"from {other}.ts on"
     if not relations & ~(BEFORE | 1 << MEETS | STARTS_EARLIER | STARTS_TOGETHER):
-        return f"from {other}.ts on, or with {absent} in progress then when the first of the two ends"
+        return f"from {other}.ts on, or with a {absent} in progress then when the first of the two ends"
     return f"from {other}.te on"
 
 

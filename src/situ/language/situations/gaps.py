@@ -21,7 +21,8 @@ def split_gaps(source: Source, tokens: Sequence[Token]) -> tuple[Sequence[Token]
     for position, token in enumerate(tokens):
         depth += token.is_sign("(", "[") - token.is_sign(")", "]")
         follows = position > 0 and ends_operand(tokens[position - 1])
-        if depth == 0 and follows and token.is_word("IGNORING"):
+        misspelt = token.kind is Kind.WORD and position + 1 < len(tokens) and _is_gaps(tokens[position + 1])
+        if depth == 0 and follows and (token.is_word("IGNORING") or misspelt):
             return tokens[:position], _gaps(source, tokens[position:])
     return tokens, None
 
@@ -41,15 +42,19 @@ def checked_gaps(given: Duration | int) -> Gaps:
     return gaps
 
 
+def _is_gaps(token: Token) -> bool:
+    return token.is_word("GAPS", "GAP")
+
+
 def _gaps(source: Source, tokens: Sequence[Token]) -> Gaps:
     """What stands behind the condition and its length."""
     for place, word in enumerate(("IGNORING", "GAPS", "UP", "TO")):
         if place >= len(tokens) or not tokens[place].is_word(word):
             found = tokens[place] if place < len(tokens) else None
+            near = f"after {describe(tokens[place - 1])}" if place else f"before {describe(tokens[1])}"
             raise source.error(
                 QuerySyntaxError,
-                f"expected {word} after {describe(tokens[place - 1])}"
-                + (f", found {describe(found)}" if found else ""),
+                f"expected {word} {near}" + (f", found {describe(found)}" if found else ""),
                 found or tokens[place - 1],
                 hint=_HINT,
             )

@@ -7,6 +7,7 @@ from situ.errors import QueryError, QuerySyntaxError, SelfRelationError, Span, U
 from situ.language.situations.by import read_distance
 from situ.language.situations.cursor import END, Cursor
 from situ.language.situations.draft import Conjunction, Mention, Place, Written
+from situ.language.text.clauses import clause_hint
 from situ.language.text.foreign import missing_and, pattern_hint, relation_hint
 from situ.language.text.tokens import Kind, Token, describe, did_you_mean
 from situ.language.text.words import quote
@@ -34,10 +35,8 @@ def _symbol(cursor: Cursor, chain: Conjunction) -> Token:
     token = cursor.peek()
     if not cursor.at_word():
         raise unexpected(cursor, token, "a symbol")
-    if token.is_word("NOT") and cursor.peek(1).is_name and not cursor.begins_relation(1):
-        hint = "list the relations that may hold, separated by ;  or, where no situation of a kind may be "
-        hint += f"there, write NO: NO {cursor.peek(1).value} during B"
-        raise cursor.error(QuerySyntaxError, "a constraint cannot be negated", token, hint)
+    if _negates(cursor, token):
+        raise _negated(cursor, token, cursor.peek(1))
     if cursor.peek(1).is_sign("."):
         raise cursor.error(
             QuerySyntaxError,
@@ -49,6 +48,25 @@ def _symbol(cursor: Cursor, chain: Conjunction) -> Token:
     cursor.next()
     chain.mentions.append(Mention(token.value, Place(cursor.source, token.span)))
     return token
+
+
+def _negates(cursor: Cursor, token: Token) -> bool:
+    """Whether another word stands here for NO, and not a symbol of that name."""
+    if not token.is_word("NOT", "WITHOUT", "EXCEPT") or token.value in cursor.defined:
+        return False
+    behind = cursor.peek(1)
+    return behind.is_sign("(") or (behind.is_name and not cursor.begins_relation(1))
+
+
+def _negated(cursor: Cursor, token: Token, symbol: Token) -> QueryError:
+    name = quote(symbol.value) if symbol.is_name else "C"
+    return cursor.error(
+        QuerySyntaxError,
+        "a constraint cannot be negated",
+        token,
+        "list the relations that may hold, separated by ;  or, where no situation of a kind may be there, "
+        f"write NO: NO {name} during B",
+    )
 
 
 def _relation_set(cursor: Cursor, left: Token, *, has_link: bool) -> int:
@@ -69,6 +87,8 @@ def _relation(cursor: Cursor, left: Token, *, has_link: bool) -> int:
     elif cursor.peek(1).is_name and parse_name(f"{written} {cursor.peek(1).value}") is not None:
         written, used = f"{written} {cursor.peek(1).value}", 2
     bits = parse_name(written)
+    if bits is None and first.is_word("NOT") and cursor.begins_relation(1):
+        raise _negated(cursor, first, left)
     if bits is None:
         if used == 1 and (refusal := _no_word_between(cursor, left, first, has_link=has_link)):
             raise refusal
@@ -77,6 +97,7 @@ def _relation(cursor: Cursor, left: Token, *, has_link: bool) -> int:
             f'there is no relation called "{written}"',
             Span(first.start, cursor.peek(used - 1).end),
             relation_hint(written)
+            or (clause_hint(written) if has_link else None)
             or did_you_mean(written, (*NAMES, *WORDS))
             or "the relations are " + ", ".join((*NAMES, *WORDS)),
         )

@@ -8,7 +8,8 @@ from situ.errors import DurationError, IntervalQueryError, QueryError, QuerySynt
 from situ.language.situations.ast import Symbol
 from situ.language.situations.draft import Definition
 from situ.language.text.nodes import Duration
-from situ.language.text.tokens import Kind, Source, Token, span_of
+from situ.language.text.tokens import Kind, Source, Token, describe, span_of
+from situ.language.text.words import OPERATOR_WORDS
 
 SILENCE = "SILENCE"
 _HINT = "write SILENCE AT LEAST 10 minutes, or SILENCE BETWEEN 10 minutes AND 1 hour"
@@ -53,6 +54,23 @@ def silence_symbol(
             hint=_HINT,
         )
     return Symbol(name, None, least, most, is_silence=True)
+
+
+def check_silence_words(source: Source, tokens: Sequence[Token]) -> None:
+    """Refuse `SILENCE 5 minutes` and `SILENCE OF sensors`: no condition over a column begins like this."""
+    if len(tokens) < 2 or not tokens[0].is_word(SILENCE):
+        return
+    behind = tokens[1]
+    if behind.kind is Kind.NUMBER or (behind.kind is Kind.WORD and not behind.is_in(OPERATOR_WORDS)):
+        hint = _HINT
+        if behind.is_word("OF", "IN", "ON"):
+            hint += "; whose silence is meant is said by WHERE and PARTITION BY"
+        raise source.error(
+            QuerySyntaxError,
+            f"expected AT LEAST or BETWEEN after {describe(tokens[0])}, found {describe(behind)}",
+            behind,
+            hint=hint,
+        )
 
 
 def check_silent(definitions: Sequence[Definition], *, is_intervals: bool) -> None:

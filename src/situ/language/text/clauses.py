@@ -84,7 +84,9 @@ def _starts(source: Source, depths: Sequence[int], end: int) -> Iterator[tuple[i
                 yield position, position, word
                 opened = position + 1
             elif word == "FROM" and not _is_second_word(tokens, position):
-                raise source.error(QuerySyntaxError, "FROM is there twice", token)
+                is_apart = before.kind is Kind.WORD and did_you_mean(before.value, ["apart"]) is not None
+                hint = "did you mean `apart from`?" if is_apart else "a column of that name needs back-quotes"
+                raise source.error(QuerySyntaxError, "FROM is there twice", token, hint=hint)
         position += 1
 
 

@@ -26,6 +26,8 @@ _PAIRS = {(word, "BY") for word in CLAUSES_WITH_BY} | {
     ("AS", "SILENCE"),
     ("IGNORING", "GAPS"),
     ("UP", "TO"),
+    ("AND", "NO"),
+    ("PATTERN", "NO"),
 }
 _NOTHING = Token(Kind.SIGN, "", 0, 0)
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from numbers import Integral
 from typing import TypeAlias
 
-from situ.errors import ParameterError, QueryError, Span
+from situ.errors import DurationError, ParameterError, QueryError, Span
 from situ.language.text.tokens import Kind, Source, Token, did_you_mean
 
 Parameter: TypeAlias = (
@@ -20,6 +20,7 @@ Parameter: TypeAlias = (
 
 _MOST_DIGITS = 1_000  # Python does not print any number of them
 _CONTROL = re.compile(r"[\x00-\x1f]")
+_LENGTH = "give it a timedelta, or a whole number where the time column is an integer"
 _TYPES = "None, a bool, int, float, Decimal, str, date, datetime or timedelta"
 
 
@@ -39,6 +40,13 @@ def filled(source: Source, values: Mapping[str, object]) -> Source:
         tokens += source.tokens[position:at]
         span = _span(source.tokens, at)
         name = source.tokens[at + 1].value
+        if at and source.tokens[at - 1].is_sign("."):
+            raise source.error(
+                ParameterError,
+                f"the parameter :{name} stands for a value, and a name is expected here",
+                span,
+                hint="write the name itself into the text; for one of several columns CASE chooses",
+            )
         try:
             written = _written(values[name])
         except ParameterError as error:
@@ -60,8 +68,12 @@ def naming(source: Source) -> Iterator[None]:
         name = names.get(error.span) if error.span is not None and error.text == source.text else None
         if name is None:
             raise
+        is_length = isinstance(error, DurationError) and "EVENTS" not in error.message
         raise source.error(
-            type(error), f"{error.message} (the value of :{name})", error.span or Span(0, 0), hint=error.hint
+            type(error),
+            f"{error.message} (the value of :{name})",
+            error.span or Span(0, 0),
+            hint=_LENGTH if is_length else error.hint,
         ) from None
 
 
@@ -108,6 +120,7 @@ def _superfluous(name: str, names: Sequence[str]) -> QueryError:
 
 def _written(value: object) -> list[tuple[Kind, str]]:
     """The tokens of a literal."""
+    value = _plain(value)
     if value is None or isinstance(value, bool):
         return [(Kind.WORD, "NULL" if value is None else str(value).upper())]
     if isinstance(value, Integral):
@@ -125,6 +138,20 @@ def _written(value: object) -> list[tuple[Kind, str]]:
     if isinstance(value, datetime.timedelta):
         return _length(value)
     raise ParameterError(f"has a {type(value).__name__} as its value", hint=f"give it {_TYPES}")
+
+
+def _plain(value: object) -> object:
+    """What NumPy's and pandas' values stand for."""
+    kind = getattr(getattr(value, "dtype", None), "kind", None)
+    if kind is not None and getattr(value, "shape", None) == ():
+        # of nanoseconds item() would be a number
+        value = value.astype(f"{kind}8[us]").item() if kind in "mM" else value.item()  # type: ignore[attr-defined]
+        is_nothing = value is None
+    else:
+        is_nothing = value is not None and type(value).__name__ in ("NaTType", "NAType")
+    if is_nothing:
+        raise ParameterError("is no time" if kind else "is missing", hint="give it None for NULL")
+    return value
 
 
 def _signed(text: str) -> list[tuple[Kind, str]]:

@@ -227,7 +227,12 @@ def check_order(source: Source, tokens: Sequence[Token], what: str) -> None:
     for position, token in enumerate(tokens):
         if token.kind is Kind.SIGN and token.value in _DISALLOWED_SIGNS:
             raise source.error(
-                QuerySyntaxError, f"{token.value} is {_DISALLOWED_SIGNS[token.value]} here", token
+                QuerySyntaxError,
+                f"{token.value} is {_DISALLOWED_SIGNS[token.value]} here",
+                token,
+                hint="give the value a name: x > :limit, and situ.query(text, limit=5)"
+                if token.is_sign("?")
+                else None,
             )
         if token.is_sign(";"):
             raise source.error(QuerySyntaxError, f"{what} ends before this ;", token, hint="remove the ;")
