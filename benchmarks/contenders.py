@@ -13,6 +13,7 @@ from benchmarks.experiment import Watch
 from situ.language.situations.binder import bind
 from situ.operators.situations.engine import Engine, Input
 from situ.operators.situations.input import attribute_states
+from situ.operators.situations.judged import JudgedEngine, is_judged
 from situ.operators.situations.kernels.layout import Rows
 from situ.plan.plan import Planner
 from situ.rows.schema import spark_schema
@@ -21,7 +22,9 @@ from situ.rows.schema import spark_schema
 def engine_of(text: str, n_symbols: int, **options: object) -> Engine:
     """The compiled query over columns t, s0, s1, ..."""
     schema = pa.schema([("t", pa.int64()), *((f"s{i}", pa.bool_()) for i in range(n_symbols))])
-    return Engine(bind(situ.query(text), spark_schema(schema)), **options)  # type: ignore[arg-type]
+    bound = bind(situ.query(text), spark_schema(schema))
+    engine_type = JudgedEngine if is_judged(bound.query) else Engine
+    return engine_type(bound, **options)  # type: ignore[arg-type]
 
 
 class SituMatcher:

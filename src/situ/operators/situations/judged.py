@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from situ.aggregate import AggregateSpec, States
-from situ.language.situations.ast import Query
+from situ.language.situations.ast import Difference, Query
 from situ.language.situations.binder import BoundQuery
 from situ.operators.situations.absences import how_far_back, make_groups
 from situ.operators.situations.engine import Engine, Found, Input
@@ -21,7 +21,7 @@ from situ.operators.situations.joins import by_instant, endpoints
 from situ.operators.situations.kernels.admit import admit, judge_followed, latest_raw_ends
 from situ.operators.situations.kernels.bridge import DECIDED, bridge
 from situ.operators.situations.kernels.derive import derive, new_histories
-from situ.operators.situations.kernels.judge import Heard, Waits, hide_undecided, judge
+from situ.operators.situations.kernels.judge import Heard, Waits, hide_undecided, judge, take_due
 from situ.operators.situations.kernels.layout import Rows, Runs
 from situ.operators.situations.kernels.match import Matches
 from situ.operators.situations.kernels.needed import needed
@@ -39,9 +39,18 @@ _ONE_SLOT = np.zeros(1, np.int64)
 
 def is_judged(query: Query) -> bool:
     """Whether a query asks for something that this engine is for."""
-    waits = any(one.bound.value < 0 for one in query.differences) and query.intervals is None
     odd = any(symbol.is_silence or symbol.ignoring for symbol in query.symbols)
-    return waits or odd or bool(query.absences) or len(query.sources) > 1
+    return bool(_that_wait(query)) or odd or bool(query.absences) or len(query.sources) > 1
+
+
+def _that_wait(query: Query) -> list[Difference]:
+    """The differences that an event of none of the situations may make certain (SEM 9.3).
+
+    Where y is a start it has occurred: a match waits for that anyway.
+    """
+    if query.intervals is not None or query.emit == "FINAL":
+        return []
+    return [one for one in query.differences if one.bound.value < 0 and one.right.end == "te"]
 
 
 class Silence(NamedTuple):
@@ -102,12 +111,9 @@ class JudgingEngine(Engine):
 
 def by_clock(matches: Matches, before: Positions, clock: Positions) -> tuple[Matches, Positions]:
     """The matches between each slot's clocks, by instant; and when the next one comes if nothing happens."""
-    until = clock[matches.slot]
-    is_now = (matches.instant > before[matches.slot]) & (matches.instant <= until)
-    is_ahead = (matches.instant > until) & (matches.instant != NEVER)
-    due = np.full(len(clock), NEVER)
-    np.minimum.at(due, matches.slot[is_ahead], matches.instant[is_ahead])
-    return by_instant(Matches(*(part[is_now] for part in matches))), due
+    due = np.empty(len(clock), np.int64)
+    n_now = take_due(*matches, before, clock, due)
+    return by_instant(Matches(*(part[:n_now] for part in matches))), due
 
 
 class JudgedEngine(JudgingEngine):
@@ -353,9 +359,7 @@ def _waits(bound: BoundQuery) -> Waits:
     query = bound.query
     position = {name: i for i, name in enumerate(query.symbol_names)}
     differences = [
-        (position[one.left.symbol], one.left.end == "te", -one.bound.value)
-        for one in query.differences
-        if one.bound.value < 0 and query.intervals is None and query.emit != "FINAL"
+        (position[one.left.symbol], one.left.end == "te", -one.bound.value) for one in _that_wait(query)
     ]
     groups = make_groups(bound)
     return Waits(

@@ -94,7 +94,7 @@ def impossible_from(bound, is_strict, choices, n_nodes, value, t, ts_counts):
 @kernel
 def history_at(history, offset, k, instant):
     """Where the history of this instant begins, LONG_AGO where that was before the step (SEM 8.5)."""
-    at = first_event(history, offset[k], offset[k + 1], instant + 1) - 1
+    at = first_event(history, offset[k], offset[k + 1], instant + 1, offset[k]) - 1
     return history[at] if at >= offset[k] else LONG_AGO
 
 
@@ -173,7 +173,7 @@ def gap_at(heard, symbol, k, instant):
     """The events of the symbol's source around an instant: the last one up to it, the first one behind it."""
     before, after = heard.last[symbol, k], OPEN
     low, high = heard.offset[k], heard.offset[k + 1]
-    row = first_event(heard.time, low, high, instant + 1)
+    row = first_event(heard.time, low, high, instant + 1, low)
     own = np.uint64(1) << np.uint64(symbol)
     at = row - 1
     while at >= low:
@@ -190,8 +190,14 @@ def gap_at(heard, symbol, k, instant):
 
 
 @kernel
-def first_event(time, low, high, wanted):
-    """The first row in [low, high) at or after `wanted`, else high."""
+def first_event(time, low, high, wanted, near):
+    """The first row in [low, high) at or after `wanted`, else high; it gallops on from `near`."""
+    if low <= near < high and time[near] < wanted:
+        low, reach = near + 1, 1
+        while low + reach < high and time[low + reach] < wanted:
+            low += reach + 1
+            reach *= 2
+        high = min(high, low + reach)
     while low < high:
         middle = (low + high) >> 1
         if time[middle] < wanted:
@@ -204,22 +210,23 @@ def first_event(time, low, high, wanted):
 @kernel
 def wait_for_events(waits, runs, heard, pick, slot, instant, horizon):
     """Move each `instant` to the first event that makes its differences certain (SEM 9.3); NEVER: not yet."""
-    for m in range(len(slot)):
-        k, now = slot[m], instant[m]
-        for q in range(len(waits.differences)):
-            symbol = waits.differences[q, 0]
-            at = pick[m, symbol]
-            x = runs.te[symbol, at] if waits.differences[q, 1] else runs.ts[symbol, at]
-            enough = plus(x, waits.differences[q, 2])
+    has_gaps = waits.has_gaps
+    time, offset, gap_eve, gap_since = heard.time, heard.offset, heard.gap_eve, heard.gap_since
+    for q in range(len(waits.differences)):
+        symbol, is_end, length = waits.differences[q]
+        x, near = (runs.te, runs.last_row) if is_end else (runs.ts, runs.first_row)
+        for m in range(len(slot)):
+            k, at, now = slot[m], pick[m, symbol], instant[m]
+            enough = plus(x[symbol, at], length)
             if enough <= horizon[k]:  # an earlier step has seen that event: in which gaps did it lie
                 now = max(now, enough)
-                for other in range(len(waits.has_gaps)):
-                    if waits.has_gaps[other] and heard.gap_eve[other, k] < enough:
-                        now = max(now, heard.gap_since[other, k])
-                continue
-            row = first_event(heard.time, heard.offset[k], heard.offset[k + 1], enough)
-            now = max(now, heard.time[row]) if row < heard.offset[k + 1] else NEVER
-        instant[m] = now
+                for other in range(len(has_gaps)):
+                    if has_gaps[other] and gap_eve[other, k] < enough:
+                        now = max(now, gap_since[other, k])
+            elif now != NEVER:
+                row = first_event(time, offset[k], offset[k + 1], enough, near[symbol, at])
+                now = max(now, time[row]) if row < offset[k + 1] else NEVER
+            instant[m] = now
 
 
 @kernel
@@ -283,3 +290,24 @@ def judge(waits, runs, heard, pick, slot, instant, horizon):
             break
     if waits.within != UNBOUNDED:
         drop_beyond_window(waits.within, runs.ts, pick, instant)
+
+
+@kernel
+def take_due(pick, slot, instant, before, clock, due):
+    """Move the matches with an instant in (before, clock] of their slot to the front; how many they are.
+
+    `due` becomes each slot's first instant that lies ahead, NEVER for none.
+    """
+    for k in range(len(due)):
+        due[k] = NEVER
+    n = 0
+    for m in range(len(slot)):
+        k, now = slot[m], instant[m]
+        if now > clock[k]:
+            due[k] = min(due[k], now)
+        elif now > before[k]:
+            for symbol in range(pick.shape[1]):
+                pick[n, symbol] = pick[m, symbol]
+            slot[n], instant[n] = k, now
+            n += 1
+    return n
