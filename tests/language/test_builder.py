@@ -276,3 +276,30 @@ def test_wrong_distances(make: Any, said: str) -> None:
     with pytest.raises(errors.QueryError) as caught:
         make()
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("least", [-10, datetime.timedelta(seconds=-10)])
+def test_negative_distances(least: int | datetime.timedelta) -> None:
+    first, second = symbols("A", "B")
+    base = events("e").order_by("t").define(first, col("a")).define(second, col("b"))
+    written = "-10" if isinstance(least, int) else "-10 seconds"
+    zero = 0 if isinstance(least, int) else datetime.timedelta(0)
+    head = "FROM e ORDER BY t DEFINE A AS a, B AS b PATTERN"
+    apart = second.ts - first.te
+    assert base.pattern(apart >= least).query() == query(f"{head} B.ts - A.te >= {written}")
+    between = f"{head} B.ts - A.te BETWEEN {written} AND {written.replace('-10', '0')}"
+    assert base.pattern(apart.between(least, zero)).query() == query(between)
+    earlier = f"{head} B.ts >= A.te - {written.removeprefix('-')}"
+    assert base.pattern(second.ts >= first.te + least).query() == query(earlier)
+
+
+def test_a_length_is_a_value_of_having() -> None:
+    (symbol,) = symbols("A")
+    built = (
+        events("e")
+        .order_by("t")
+        .define(symbol, col("a"))
+        .having(symbol.duration > datetime.timedelta(minutes=1.5))
+    )
+    text = "FROM e ORDER BY t DEFINE A AS a HAVING A.duration > INTERVAL '90' SECOND"
+    assert built.query() == query(text)

@@ -84,6 +84,15 @@ def test_a_length_that_is_none(value: Any) -> None:
     assert "give it a timedelta, or a whole number" in str(raised.value.hint)
 
 
+@pytest.mark.parametrize("earlier", [-3, datetime.timedelta(seconds=-3)])
+def test_a_distance_may_be_negative(earlier: Any) -> None:
+    later, least = -earlier, f"{AB} B.ts >= A.te + :d"
+    assert situ.query(least, d=earlier) == situ.query(f"{AB} B.ts >= A.te - :d", d=later)
+    between = f"{AB} B.ts - A.te BETWEEN :least AND :most"
+    both = situ.query(between, least=earlier, most=later)
+    assert both == situ.query(f"{AB} B.ts >= A.te - :d AND B.ts <= A.te + :d", d=later)
+
+
 @pytest.mark.parametrize("text", [f"{A} t.:name > 3", f"{A} x > 3 AND t . :name"])
 def test_a_value_in_place_of_a_name(text: str) -> None:
     with pytest.raises(ParameterError, match="a name is expected here") as raised:

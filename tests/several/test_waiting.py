@@ -1,4 +1,4 @@
-"""Several queries in one pass of which some wait: rows that say nothing to others may say something to these."""
+"""Several queries in one pass, some of which wait: rows that say nothing to others may tell them a lot."""
 
 from __future__ import annotations
 

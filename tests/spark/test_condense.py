@@ -64,7 +64,7 @@ def test_few_rows_are_left() -> None:
 
 def test_rows_that_matches_wait_for_are_left() -> None:
     """Beside those where A or B begins or ends, and the first and the last."""
-    table = events(1000, a=[300 <= t < 600 for t in range(1000)], b=[200 <= t for t in range(1000)])
+    table = events(1000, a=[300 <= t < 600 for t in range(1000)], b=[t >= 200 for t in range(1000)])
     text = "FROM e ORDER BY t DEFINE A AS a, B AS b"
     # the row 50 after A's end, and the first 51 rows, as A may have ended before them
     assert n_condensed(table, f"{text} PATTERN A.te + 50 <= B.te") == 51 + 4 + 1

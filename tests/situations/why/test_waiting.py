@@ -90,6 +90,15 @@ def test_the_sections() -> None:
     assert answer.situations == {"A": 2, "B": 1, "C": 1}
 
 
+def test_given_intervals() -> None:
+    rows = pa.table({"kind": ["A", "C", "A", "B"], "s": [1, 2, 10, 14], "e": [5, 3, 12, 16]})
+    text = "FROM INTERVALS i STARTING s ENDING e SYMBOL BY kind PATTERN A before B AND NO C inside A"
+    answer = situ.why(rows, text)
+    assert answer.matches == situ.match(rows, text).num_rows == 1
+    assert answer.tally.outcome.tolist() == [1, 1, 0, 0]
+    assert answer.groups[0].forbidden == 1
+
+
 PATTERNS = (
     "A before B BY AT MOST {d}", "A before B BY AT LEAST {d}", "A while B BY AT LEAST {d}",
     "B.te - A.te BETWEEN {d} AND 9", "A while;before B",

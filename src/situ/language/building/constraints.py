@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from situ.errors import QueryError
-from situ.language.building.lengths import Length, is_length, length
+from situ.language.building.lengths import Length, is_length, length, signed, signed_text
 from situ.language.building.values import Value
 from situ.language.text.durations import duration_text
 
@@ -92,9 +92,9 @@ class Moment(Value):
         return self._moved("-", other) if is_length(other) else super().__sub__(other)
 
     def _moved(self, sign: str, by: Length) -> Moment:
-        if isinstance(by, int) and by < 0:
-            sign, by = "-" if sign == "+" else "+", -by
-        duration = length(by)
+        is_negative, duration = signed(by)
+        if is_negative:
+            sign = "-" if sign == "+" else "+"
         text = duration_text(duration)
         step = Value(f"INTERVAL '{text}'" if duration.has_unit else text)
         made = super().__add__(step) if sign == "+" else super().__sub__(step)
@@ -144,7 +144,7 @@ class Distance(Moment):
 
     def _compared(self, sign: str, other: Any) -> Constraint | None:
         if is_length(other):
-            return Constraint(f"{self.text} {sign} {duration_text(length(other))}")
+            return Constraint(f"{self.text} {sign} {signed_text(other)}")
         return super()._compared(sign, other)
 
     @classmethod
@@ -154,7 +154,7 @@ class Distance(Moment):
     def between(self, low: Any, high: Any) -> Any:
         """From one duration to another, both included."""
         if is_length(low) and is_length(high):
-            bounds = f"{duration_text(length(low))} AND {duration_text(length(high))}"
+            bounds = f"{signed_text(low)} AND {signed_text(high)}"
             return Constraint(f"{self.text} BETWEEN {bounds}")
         return super().between(low, high)
 

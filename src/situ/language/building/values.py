@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, NoReturn
 
 from situ.errors import QueryError
+from situ.language.text.parameters import seconds_text
 from situ.language.text.words import quote
 
 # How tightly operators bind in Spark SQL; an operand that binds less gets parentheses.
@@ -170,9 +171,11 @@ def value(given: Any) -> Value:
         return Value(f"TIMESTAMP '{given.isoformat(sep=' ')}'")
     if isinstance(given, datetime.date):
         return Value(f"DATE '{given.isoformat()}'")
+    if isinstance(given, datetime.timedelta):
+        return Value(f"INTERVAL '{seconds_text(given)}' SECOND")
     raise QueryError(
         f"a {type(given).__name__} cannot be written as a Spark SQL value",
-        hint="use a number, a string, True, False, None, a date or a datetime, or "
+        hint="use a number, a string, True, False, None, a date, datetime or timedelta, or "
         "sql('...') for anything else",
     )
 

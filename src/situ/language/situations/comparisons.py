@@ -133,6 +133,9 @@ def _side(cursor: Cursor, chain: Conjunction) -> _Side:
         if not token.is_sign("+", "-"):
             return _Side(tuple(endpoints), offset, has_unit, Span(start, cursor.last.end))
         sign = 1 if cursor.next().is_sign("+") else -1
+        if _is_negative(cursor):  # the value of a parameter
+            cursor.next()
+            sign = -sign
 
 
 def _endpoint(cursor: Cursor, chain: Conjunction) -> Endpoint:

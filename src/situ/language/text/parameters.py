@@ -203,8 +203,14 @@ def _instant(value: datetime.datetime) -> list[tuple[Kind, str]]:
 
 
 def _length(value: datetime.timedelta) -> list[tuple[Kind, str]]:
-    """INTERVAL '1.5' SECOND, which is a duration and a value."""
+    """INTERVAL '1.5' SECOND, a duration and a value; its sign stands before it, as that of a number."""
+    sign = [(Kind.SIGN, "-")] if value < datetime.timedelta(0) else []
+    text = seconds_text(abs(value))
+    return [*sign, (Kind.WORD, "INTERVAL"), (Kind.STRING, f"'{text}'"), (Kind.WORD, "SECOND")]
+
+
+def seconds_text(value: datetime.timedelta) -> str:
+    """In seconds, as exactly as it is."""
     microseconds = value // datetime.timedelta(microseconds=1)
     seconds, rest = divmod(abs(microseconds), 1_000_000)
-    text = f"{'-' * (microseconds < 0)}{seconds}" + (f".{rest:06d}".rstrip("0") if rest else "")
-    return [(Kind.WORD, "INTERVAL"), (Kind.STRING, f"'{text}'"), (Kind.WORD, "SECOND")]
+    return f"{'-' * (microseconds < 0)}{seconds}" + (f".{rest:06d}".rstrip("0") if rest else "")

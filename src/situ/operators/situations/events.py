@@ -71,7 +71,7 @@ class EventOperator(SituationsOperator):
         return purge(kept, self.engine.spec, complete)
 
     def counted(self) -> int | None:
-        """Of aggregates every row is a value, a minimum may be reached at any; matches may wait for others."""
+        """Of aggregates every row is a value, a minimum is reached at any, matches may wait for others."""
         engine = self.engine
         if engine.spec.forget_after != UNBOUNDED or engine.needs_more_rows:
             return None

@@ -24,12 +24,12 @@ class JudgedIntervals(JudgingEngine, IntervalEngine):
         self, step: IntervalStep, before: Positions, clock: Positions, n_rows: int
     ) -> tuple[Found, Positions]:
         """The matches between each slot's clocks; and when the next one comes if no row does, else NEVER."""
-        matches = self.judged(step.runs, self._nothing_heard(len(clock)), before, n_rows)
+        matches = self.judged(step.runs, self.nothing_heard(len(clock)), before, n_rows)
         now, due = by_clock(matches, before, clock)
         positives = step._replace(runs=self.of_positives(step.runs))
         return self.interval_values(positives, now), due
 
-    def _nothing_heard(self, n_slots: int) -> Heard:
+    def nothing_heard(self, n_slots: int) -> Heard:
         """Given intervals have no events, so no silences and no gaps."""
         nothing = np.zeros((self.n_symbols, 0), np.int64)
         each = np.zeros((self.n_symbols, n_slots), np.int64)

@@ -18,8 +18,10 @@ from situ.operators.situations.engine import Engine
 from situ.operators.situations.input import to_input
 from situ.operators.situations.interval_engine import IntervalEngine, interval_rows
 from situ.operators.situations.intervals import no_intervals
-from situ.operators.situations.judged import Judged, JudgedEngine
+from situ.operators.situations.judged import Judged, JudgedEngine, JudgingEngine
+from situ.operators.situations.judged_intervals import JudgedIntervals
 from situ.operators.situations.kernels.judge import (
+    Heard,
     drop_beyond_window,
     wait_for_absence,
     wait_for_events,
@@ -199,7 +201,7 @@ def tally(
     """
     tied = Tied() if tied is None else tied
     if isinstance(engine, IntervalEngine):
-        return _tally_intervals(engine, prepared)
+        return _tally_intervals(engine, prepared, complete)
     given = to_input(engine, needs, prepared, prepared.n_slots, tied)
     known = engine.nothing_known(prepared.n_slots)
     _, loose = _without_durations(engine).begun(given, known, complete)
@@ -210,16 +212,17 @@ def tally(
     outcome = None
     if isinstance(engine, JudgedEngine):
         assert isinstance(derived, Judged)
-        outcome = _judged(engine, derived, known.horizon)
+        clock = derived.state[engine.clock_row]
+        outcome = _judged(engine, derived.runs, derived.heard, known.horizon, clock)
         _leave_out_what_comes(engine, derived)
     return Tally.of(engine, loose.runs, events, derived.runs, outcome)
 
 
-def _judged(engine: JudgedEngine, derived: Judged, horizon: Counts) -> Outcome:
+def _judged(engine: JudgingEngine, runs: Runs, heard: Heard, horizon: Counts, clock: Counts) -> Outcome:
     """What becomes of the configurations that the join finds."""
-    runs, heard, waits = derived.runs, derived.heard, engine.waits
+    waits = engine.waits
     pick, slot, instant = engine.standing(runs, horizon)
-    clock = derived.state[engine.clock_row][slot]
+    clock = clock[slot]
     wait_for_events(waits, runs, heard, pick, slot, instant, horizon)
     groups = np.zeros((len(waits.absent), 2), np.int64)
     now, is_forbidden = instant.copy(), np.zeros(len(slot), bool)
@@ -251,7 +254,7 @@ def _leave_out_what_comes(engine: JudgedEngine, derived: Judged) -> None:
         admissible[admissible > clock[of]] = NEVER
 
 
-def _tally_intervals(engine: IntervalEngine, prepared: Prepared) -> Tally:
+def _tally_intervals(engine: IntervalEngine, prepared: Prepared, complete: int | None) -> Tally:
     rows = interval_rows(prepared)
     nothing = no_intervals(
         {name: column.type for name, column in rows.attributes.items()},
@@ -262,7 +265,14 @@ def _tally_intervals(engine: IntervalEngine, prepared: Prepared) -> Tally:
     raw = loose.spread(nothing, rows, prepared.n_slots).runs
     runs = engine.spread(nothing, rows, prepared.n_slots).runs
     counted = satisfying(prepared.mask, engine.n_symbols)
-    return Tally.of(engine, raw, Events(prepared.n_rows, counted, np.zeros_like(counted), Tied()), runs)
+    events = Events(prepared.n_rows, counted, np.zeros_like(counted), Tied())
+    outcome = None
+    if isinstance(engine, JudgedIntervals):
+        assert complete is not None, "what must be absent is so up to the clock"
+        clock = np.full(prepared.n_slots, complete - 1)
+        before = np.full(prepared.n_slots, LONG_AGO)
+        outcome = _judged(engine, runs, engine.nothing_heard(prepared.n_slots), before, clock)
+    return Tally.of(engine, raw, events, runs, outcome)
 
 
 def satisfying(mask: Mask, n_symbols: int) -> Counts:
