@@ -1,7 +1,8 @@
 """The copies of the candidate test (docs/decisions/004) all say what one scalar function says.
 
-That function is `certain_since`, and `reported_at` asks it of every pair: SEM 2.4, 3, 4.2 to 4.5 and 8.4 by
-definition. The kernels get runs as they are drawn, so that nothing but a copy can be what differs.
+That function is `certain_since`, and `reported_at` asks it of every pair: SEM 2.4, 3, 4.2 to 4.5, 8.4 and, as
+far as no later event must tell, 9.3 by definition. The kernels get runs as they are drawn, so that nothing
+but a copy can be what differs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from situ.operators.situations.joins import pair_join
 from situ.operators.situations.kernels.layout import Runs, Spec
 from situ.operators.situations.kernels.match import Step, join, new_work
 from situ.operators.situations.kernels.pairs import matching_pairs
-from situ.operators.situations.kernels.relate import bounds_of
+from situ.operators.situations.kernels.relate import LINKED, bounds_of
 from situ.operators.situations.kernels.why import count_pairs, count_prefixes, keep_existing
 from situ.rows.kernels.numbers import LONG_AGO, NEVER, OPEN, UNBOUNDED
 from situations.kernels.test_match import found
@@ -43,9 +44,21 @@ class Run(NamedTuple):
     follows: dict[int, int]  # by symbol: te of its run that this one directly follows (SEM 8.4)
 
 
+class Difference(NamedTuple):
+    """x of `left` - y of `right` <= bound, x and y being ts or te; `at_y`: certain from y on (SEM 9.3)."""
+
+    left: int
+    x: str
+    right: int
+    y: str
+    bound: int
+    at_y: bool
+
+
 class Task(NamedTuple):
     runs: list[list[Run]]  # by symbol, in the order of their columns
     asked: dict[tuple[int, int], frozenset[str]]
+    apart: list[Difference]
     within: int | None
     final: bool
 
@@ -61,18 +74,32 @@ def possible(a: Run, b: Run, t: int) -> set[str]:
     return found
 
 
-def certain_since(a: Run, b: Run, names: frozenset[str]) -> int | None:
-    """The candidate test: when is it certain that a stands to b as asked; None: never (SEM 4.2)."""
+def certain_since(task: Task, pair: tuple[int, int], a: Run, b: Run) -> int | None:
+    """The candidate test: when is it certain that a stands to b as asked; None: never (SEM 4.2, 9.4)."""
     instants = sorted({t for t in (a.ts, a.te, b.ts, b.te) if t is not None and t >= max(a.ts, b.ts)})
-    return next((t for t in instants if possible(a, b, t) <= atoms(names)), None)
+    needed = [next((t for t in instants if possible(a, b, t) <= atoms(task.asked[pair])), None)]
+    needed += [apart_since(one, {a.symbol: a, b.symbol: b}) for one in differences_of(task, pair)]
+    return None if None in needed else max(needed)
+
+
+def differences_of(task: Task, pair: tuple[int, int]) -> list[Difference]:
+    return [one for one in task.apart if {one.left, one.right} == set(pair)]
+
+
+def apart_since(one: Difference, of: dict[int, Run]) -> int | None:
+    """Since when two are as far apart as asked, as far as no event after x must tell; None: not (SEM 9.3)."""
+    x, y = getattr(of[one.left], one.x), getattr(of[one.right], one.y)
+    if x is None or (y is None and one.at_y) or (y is not None and x - y > one.bound):
+        return None
+    return y if one.at_y else x
 
 
 def reported_at(task: Task, chosen: tuple[Run, ...]) -> int | None:
     """When some runs are all admissible and certain to stand as asked, FINAL: and over (SEM 4.3, 4.5)."""
     of = {run.symbol: run for run in chosen}
     instants = [run.admissible for run in chosen] + [run.te for run in chosen if task.final]
-    pairs = [(of[a], of[b], names) for (a, b), names in task.asked.items() if a in of and b in of]
-    instants += [certain_since(*pair) for pair in pairs]
+    pairs = [(a, b) for a, b in task.asked if a in of and b in of]
+    instants += [certain_since(task, (a, b), of[a], of[b]) for a, b in pairs]
     return None if None in instants or len({run.slot for run in chosen}) > 1 else max(instants)
 
 
@@ -109,10 +136,24 @@ def spans(draw: st.DrawFn, overlapping: bool) -> list[Span]:
 
 
 @st.composite
+def differences(draw: st.DrawFn, pair: tuple[int, int], overlapping: bool) -> Difference:
+    left, right = draw(st.permutations(pair))
+    ends = st.sampled_from(["ts", "te"])
+    bound = draw(st.integers(-4, 6))
+    return Difference(left, draw(ends), right, draw(ends), bound, overlapping and bound < 0)
+
+
+@st.composite
 def tasks(draw: st.DrawFn) -> Task:
     pattern, overlapping = draw(st.sampled_from(PATTERNS)), draw(st.booleans())
     names = ALLEN if overlapping else [*ALLEN, "followed-by", "follows", "followed-by", "follows"]
     asked = {pair: draw(st.frozensets(st.sampled_from(names), min_size=1, max_size=12)) for pair in pattern}
+    apart = []
+    for pair in sorted(pattern, key=sorted):  # those of one pair stand together
+        several = draw(st.lists(differences(pair, overlapping), max_size=2))
+        apart += several
+        if several and draw(st.booleans()):
+            asked[pair] = frozenset(ALLEN)  # nothing but differences
     symbols = range(1 + max(map(max, pattern)))
     runs: list[list[Run]] = [[] for _ in symbols]
     for slot in range(N_SLOTS):
@@ -122,7 +163,7 @@ def tasks(draw: st.DrawFn) -> Task:
             follows = {other: end for other, end in ends.items() if end is not None}
             admissible = draw(st.sampled_from([*[ts] * 4, *range(ts, (te or LATEST) + 1), None]))
             runs[symbol].append(Run(symbol, slot, ts, te, admissible, follows))
-    return Task(runs, asked, draw(st.none() | st.integers(0, LATEST + 4)), draw(st.booleans()))
+    return Task(runs, asked, apart, draw(st.none() | st.integers(0, LATEST + 4)), draw(st.booleans()))
 
 
 def kernel_input(task: Task) -> tuple[Runs, Spec]:
@@ -133,7 +174,8 @@ def kernel_input(task: Task) -> tuple[Runs, Spec]:
     for (a, b), names in task.asked.items():
         bits = int(np.bitwise_or.reduce([NAMES[name] for name in names]))
         for x, y, allowed in ((a, b, bits), (b, a, converse(bits))):
-            relations[x, y], (lower[x, y], upper[x, y]) = allowed, bounds_of(allowed)
+            relations[x, y] = allowed if allowed != ALL else LINKED
+            lower[x, y], upper[x, y] = bounds_of(allowed)
             if allowed & NAMES["before"] == NAMES["followed-by"]:
                 verdict_of[x, y] = len(followed)
                 followed.append((x, y))
@@ -153,7 +195,14 @@ def kernel_input(task: Task) -> tuple[Runs, Spec]:
     within = np.int64(UNBOUNDED if task.within is None else task.within)
     query = (relations, lower, upper, none, none, followed_pairs, none, verdict_of, *[touches] * 3)
     runs = Runs(ts, te, admissible, latest_te, rows, rows, rows, verdict, np.array(offset))
-    return runs, Spec(*query, within, UNBOUNDED, task.final)
+    apart = [(one.left, one.x == "te", one.right, one.y == "te", one.bound, one.at_y) for one in task.apart]
+    differ_from, differ_to = np.zeros((n, n), np.int64), np.zeros((n, n), np.int64)
+    for pair in task.asked:
+        own = [q for q, one in enumerate(task.apart) if {one.left, one.right} == set(pair)]
+        for a, b in (pair, pair[::-1]):
+            differ_from[a, b], differ_to[a, b] = (own[0], own[-1] + 1) if own else (0, 0)
+    table = np.array(apart, np.int64).reshape(-1, 6)
+    return runs, Spec(*query, within, UNBOUNDED, task.final, table, differ_from, differ_to)
 
 
 @settings(max_examples=400)
@@ -188,7 +237,7 @@ def test_the_pairs_of_a_constraint(task: Task) -> None:
     for (a, b), (x, y) in ((pair, way) for pair in task.asked for way in (pair, pair[::-1])):
         expected = []
         for (i, one), (j, other) in product(enumerate(task.runs[x]), enumerate(task.runs[y])):
-            certain = certain_since(*((one, other) if x == a else (other, one)), task.asked[a, b])
+            certain = certain_since(task, (a, b), *((one, other) if x == a else (other, one)))
             do_exist = one in existing(task, x) and other in existing(task, y)
             if do_exist and certain is not None and is_near(task, (one,), one.admissible, other):
                 expected.append((i, j, certain))
@@ -202,8 +251,9 @@ def test_the_pairs_of_a_constraint(task: Task) -> None:
 def test_why_counts_what_the_scalar_function_accepts(task: Task) -> None:
     runs, spec = kernel_input(task)
     runs = runs._replace(latest_te=keep_existing(runs, spec.followed, spec.final))
+    related = task._replace(apart=[])  # what is counted of a constraint is its own
     for a, b in task.asked:
-        pairs = [(pair, reported_at(task, pair)) for pair in product(task.runs[a], task.runs[b])]
+        pairs = [(pair, reported_at(related, pair)) for pair in product(task.runs[a], task.runs[b])]
         spans = [at - min(one.ts, other.ts) for (one, other), at in pairs if at is not None]
         counted = count_pairs(runs, spec, a, b)
         assert counted.in_time.sum() == sum(task.within is None or span <= task.within for span in spans)
