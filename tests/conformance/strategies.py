@@ -129,6 +129,8 @@ def is_refused(text: str, schema: pa.Schema) -> bool:
         bind(situ.query(text), spark_schema(schema))
     except REFUSALS:
         return True
+    except situ.errors.DurationError:
+        reject()  # SEM 7: a BETWEEN behind a boolean is the only length of its symbol
     return False
 
 

@@ -99,6 +99,22 @@ def test_given_intervals() -> None:
     assert answer.groups[0].forbidden == 1
 
 
+@pytest.mark.parametrize(
+    ("group", "outcome"),  # reported, forbidden, not certain yet, too late
+    [
+        ("NO C inside A", [2, 0, 0, 0]),
+        ("NO C before A", [1, 1, 0, 0]),
+        ("NO (C.ts >= A.ts AND C.te <= A.te + 1)", [1, 1, 0, 0]),
+        ("NO (C.ts >= A.te AND C.te <= A.ts + 5)", [1, 0, 1, 0]),
+    ],
+)
+def test_outcomes_of_given_intervals(group: str, outcome: list[int]) -> None:
+    given = pa.table({"kind": ["A", "C", "A", "X"], "ts": [2, 4, 8, 11], "te": [5, 6, 10, 12]})
+    text = f"FROM INTERVALS t SYMBOL BY kind STARTING ts ENDING te PATTERN {group}"
+    assert situ.why(given, text).tally.outcome.tolist() == outcome
+    assert situ.match(given, text).num_rows == outcome[0]
+
+
 PATTERNS = (
     "A before B BY AT MOST {d}", "A before B BY AT LEAST {d}", "A while B BY AT LEAST {d}",
     "B.te - A.te BETWEEN {d} AND 9", "A while;before B",

@@ -268,8 +268,7 @@ def _tally_intervals(engine: IntervalEngine, prepared: Prepared, complete: int |
     events = Events(prepared.n_rows, counted, np.zeros_like(counted), Tied())
     outcome = None
     if isinstance(engine, JudgedIntervals):
-        assert complete is not None, "what must be absent is so up to the clock"
-        clock = np.full(prepared.n_slots, complete - 1)
+        clock = np.full(prepared.n_slots, LONG_AGO if complete is None else complete - 1)  # None: no rows
         before = np.full(prepared.n_slots, LONG_AGO)
         outcome = _judged(engine, runs, engine.nothing_heard(prepared.n_slots), before, clock)
     return Tally.of(engine, raw, events, runs, outcome)
