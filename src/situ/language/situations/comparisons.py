@@ -119,7 +119,7 @@ def _side(cursor: Cursor, chain: Conjunction) -> _Side:
         if is_endpoint(cursor):
             endpoints.append((_endpoint(cursor, chain), sign))
         elif _is_duration(cursor):
-            value = cursor.duration(cursor.last if cursor.position else first)
+            value = cursor.distance(cursor.last if cursor.position else first)
             if has_unit is not None and has_unit != value.has_unit:
                 raise _mixed_units(cursor, Span(start, cursor.last.end))
             offset, has_unit = offset + sign * value.value, value.has_unit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 from situ.algebra.relations import NAMES, WORDS
@@ -67,6 +68,16 @@ class Cursor:
         value, used = leading_duration(self.source, self.tokens[self.position : end], after=after)
         self.position += used
         return value
+
+    def distance(self, after: Token) -> Duration:
+        """The duration that comes next, of either sign: INTERVAL '-5' SECOND is negative."""
+        at, text = self.position + 1, self.peek(1)
+        if not (self.peek().is_word("INTERVAL") and text.value.startswith("'-")):
+            return self.duration(after)
+        unsigned = text._replace(value=f"'{text.value[2:]}")
+        self.tokens = (*self.tokens[:at], unsigned, *self.tokens[at + 1 :])
+        value = self.duration(after)
+        return replace(value, value=-value.value)
 
     def _ends_duration(self, position: int) -> bool:
         token = self.tokens[position]

@@ -203,10 +203,8 @@ def _instant(value: datetime.datetime) -> list[tuple[Kind, str]]:
 
 
 def _length(value: datetime.timedelta) -> list[tuple[Kind, str]]:
-    """INTERVAL '1.5' SECOND, a duration and a value; its sign stands before it, as that of a number."""
-    sign = [(Kind.SIGN, "-")] if value < datetime.timedelta(0) else []
-    text = seconds_text(abs(value))
-    return [*sign, (Kind.WORD, "INTERVAL"), (Kind.STRING, f"'{text}'"), (Kind.WORD, "SECOND")]
+    """INTERVAL '1.5' SECOND, which is a duration and a value."""
+    return [(Kind.WORD, "INTERVAL"), (Kind.STRING, f"'{seconds_text(value)}'"), (Kind.WORD, "SECOND")]
 
 
 def seconds_text(value: datetime.timedelta) -> str:
