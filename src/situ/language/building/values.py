@@ -156,6 +156,12 @@ def call(function: str, *arguments: Any) -> Value:
     return Value(f"{function.upper()}({', '.join(value(one).sql for one in arguments)})")
 
 
+def prev(of: Any, n: int = 1) -> Value:
+    """What an expression was at the n-th instant before (SEM 15): `col("speed") > prev(col("speed"))`."""
+    arguments = [value(of).sql, *([value(n).sql] if n != 1 else [])]
+    return Value(f"prev({', '.join(arguments)})")
+
+
 def value(given: Any) -> Value:
     """A Python value as a Spark SQL literal; values under construction pass through."""
     if isinstance(given, Value):

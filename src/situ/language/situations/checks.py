@@ -33,6 +33,7 @@ from situ.language.situations.lengths import check_lengths
 from situ.language.situations.returns import ItemReader, unknown_symbol
 from situ.language.situations.silence import check_silent
 from situ.language.situations.tightest import tightest, with_lengths
+from situ.language.text.looking import refuse_prev
 from situ.language.text.nodes import Duration, Expression
 from situ.language.text.sql import lambda_names, paths
 from situ.language.text.tokens import span_of
@@ -134,6 +135,8 @@ def _defined(draft: Draft) -> tuple[Symbol, ...]:
 def _check_conditions(draft: Draft, names: Sequence[str]) -> None:
     """Start and end of a situation are not known while its condition is being evaluated."""
     written = [definition.written for definition in draft.definitions]
+    if draft.where_written is not None:
+        refuse_prev(*draft.where_written, "the condition of WHERE")
     for source, tokens in [*written, *([draft.where_written] if draft.where_written else [])]:
         variables = lambda_names(tokens)
         for first, last in paths(tokens):

@@ -21,6 +21,7 @@ from situ.language.situations.silence import check_silence_words, is_silence, ke
 from situ.language.text.clauses import Clause, split_commas
 from situ.language.text.dialect import NotAnExpression, TooDeep, parse
 from situ.language.text.durations import duration, duration_text, is_unit, leading_duration
+from situ.language.text.looking import check_prev
 from situ.language.text.nodes import Duration, Expression
 from situ.language.text.render import ends_operand, render
 from situ.language.text.sql import Scope, expression
@@ -101,6 +102,7 @@ def defined(
         _check_missing_comma(source, tokens)
         if given != (None, None):
             check_no_length(source, tokens)
+        check_prev(source, tokens, f"the condition of {name}")
         condition = expression(
             source, kept_columns(tokens), scope, what=f"the condition of {name}", after=after
         )

@@ -12,6 +12,7 @@ from situ.language.situations.ast import Item, Query, ReturnItem
 from situ.language.situations.draft import Phrase
 from situ.language.situations.returns import ItemReader
 from situ.language.text.clauses import Clause
+from situ.language.text.looking import refuse_prev
 from situ.language.text.nodes import Expression
 from situ.language.text.render import render
 from situ.language.text.tokens import Kind, Source, Token, describe, did_you_mean, tokenize
@@ -51,6 +52,7 @@ class HavingReader(ItemReader):
         """The condition over `_item_<i>`; items that RETURN has not asked for come behind its own."""
         source, tokens = phrase
         self.named = {item.name.lower(): item for item in returns}
+        refuse_prev(source, tokens, WHAT)
         return self.checked(source, tokens, self.replaced(source, tokens), WHAT)
 
     def _referred(

@@ -20,6 +20,7 @@ from situ.language.text.clauses import Clause, split_commas
 from situ.language.text.nesting import check_nesting
 from situ.language.text.nodes import Expression
 from situ.language.text.render import ends_operand, is_call
+from situ.language.text.looking import refuse_prev
 from situ.language.text.rowchecks import check_calls, check_numbers, check_order
 from situ.language.text.sql import finish, lambda_names, paths
 from situ.language.text.tokens import Kind, Source, Token, describe, did_you_mean, span_of
@@ -119,8 +120,10 @@ class ItemReader:
 
     def read(self, text: ReturnText) -> ReturnItem:
         source, tokens = text.source, text.tokens
+        what = f"the RETURN item {text.name}"
+        refuse_prev(source, tokens, what)
         replaced = self.replaced(source, tokens)
-        return ReturnItem(text.name, self.checked(source, tokens, replaced, f"the RETURN item {text.name}"))
+        return ReturnItem(text.name, self.checked(source, tokens, replaced, what))
 
     def checked(
         self, source: Source, tokens: Sequence[Token], replaced: Sequence[Token], what: str

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from situ.errors import DurationError, IntervalQueryError, QueryError, QuerySyntaxError, Span
 from situ.language.situations.ast import Symbol
 from situ.language.situations.draft import Definition
+from situ.language.text.looking import refuse_prev
 from situ.language.text.nodes import Duration
 from situ.language.text.tokens import Kind, Source, Token, describe, span_of
 from situ.language.text.words import OPERATOR_WORDS
@@ -74,8 +75,10 @@ def check_silence_words(source: Source, tokens: Sequence[Token]) -> None:
 
 
 def check_silent(definitions: Sequence[Definition], *, is_intervals: bool) -> None:
-    """Refuse silences and gaps where they mean nothing (SEM 12.4, 14.4)."""
-    for symbol, place, _ in definitions:
+    """Refuse silences, gaps and looks back where they mean nothing (SEM 12.4, 14.4, 15.2)."""
+    for symbol, place, written in definitions:
+        if is_intervals:
+            refuse_prev(written.source, written.tokens, f"the condition of {symbol.name}, which is given,")
         if symbol.is_silence and symbol.ignoring is not None:
             raise place.error(
                 QuerySyntaxError,

@@ -184,6 +184,9 @@ _WINDOW_HINT = (
 )
 
 
+_LAG_HINT = "in DEFINE write prev(x), or prev(x, n) for the n-th instant before, without OVER"
+
+
 def _check_call(source: Source, token: Token, what: str, *, no_arguments: bool) -> None:
     name = token.value.lower()
     if name in SPARK_AGGREGATES:
@@ -197,7 +200,12 @@ def _check_call(source: Source, token: Token, what: str, *, no_arguments: bool) 
             + _scalar_counterpart(name),
         )
     if name in SPARK_WINDOW_FUNCTIONS:
-        raise _forbidden(source, token, f"{what} calls the window function {name}", _WINDOW_HINT)
+        raise _forbidden(
+            source,
+            token,
+            f"{what} calls the window function {name}",
+            _LAG_HINT if name == "lag" else _WINDOW_HINT,
+        )
     if name in SPARK_GENERATORS:
         hint = "explode the rows in the DataFrame before matching"
         raise _forbidden(source, token, f"{what} calls {name}, which makes many rows of one", hint)

@@ -175,6 +175,8 @@ def kind_of(node: exp.Expr, lookup: Lookup = any_kind, depth: int = 0) -> Kind:
         return Kind.OTHER
     if isinstance(node, exp.Anonymous) and str(node.this).lower() in _OTHER_BOOLEAN_FUNCTIONS:
         return Kind.BOOLEAN
+    if isinstance(node, exp.Anonymous) and str(node.this).lower() == "prev" and node.expressions:
+        return kind_of(node.expressions[0], lookup, depth)  # SEM 15.1
     if choices := _choices(node):
         return _common(choices, lookup, depth + 1)
     return Kind.NUMBER if isinstance(node, _NUMBER_NODES) else Kind.UNKNOWN
