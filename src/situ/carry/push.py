@@ -184,7 +184,7 @@ class PushOperator:
         require(self._swept <= self._complete, "more was purged than is complete")
         self._store.since = self._swept
         self._store.read_from(reader)
-        carried = self.needs.carried(self.input_schema)
+        carried = self.needs.carried(self.operator.schema)
         ties = [self.input_schema.field(column.name).type for column in self.needs.ties]
         waiting = [read_rows(reader, self.needs, carried, ties) for _ in range(n_waiting)]
         reader.end()
@@ -346,7 +346,7 @@ class PushOperator:
 
     def _no_rows(self) -> Prepared:
         ties = [self.input_schema.field(column.name).type for column in self.needs.ties]
-        return Prepared.nothing(self.needs.mask_type, self.needs.carried(self.input_schema), ties)
+        return Prepared.nothing(self.needs.mask_type, self.needs.carried(self.operator.schema), ties)
 
     def _release_held(self, complete: int) -> pa.Table:
         """Process rows before `complete` that the operator holds back for want of a watermark (SEM 6.4)."""

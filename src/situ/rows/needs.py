@@ -30,6 +30,13 @@ class Condition(NamedTuple):
     expression: Expression
 
 
+class Derived(NamedTuple):
+    """A column that is computed of each row and travels with it."""
+
+    name: str
+    expression: Expression
+
+
 @dataclass(frozen=True)
 class Needs:
     """The columns, conditions and order that rows are read by."""
@@ -38,6 +45,7 @@ class Needs:
     partition: tuple[Column, ...] = ()
     ties: tuple[Column, ...] = ()  # that order rows of one instant
     attributes: tuple[Column, ...] = ()  # that travel with the rows
+    derived: tuple[Derived, ...] = ()  # the same, computed
     conditions: tuple[Condition, ...] = ()  # bit i of a row's mask is condition i
     where: Expression | None = None
     order: Order = "last"
@@ -49,15 +57,28 @@ class Needs:
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """Every column that rows are made of, once; conditions and WHERE may read others."""
-        own = [*self.partition, self.time, *self.ties, *self.attributes, *self.instant.columns]
-        return tuple(dict.fromkeys(own))
+        first = [*self.partition, self.time, *self.ties]
+        names = {column.name for column in first}  # an attribute may be the time, of which a unit is known
+        attributes = [column for column in self.attributes if column.name not in names]
+        return tuple(dict.fromkeys([*first, *attributes, *self.instant.columns]))
+
+    @property
+    def travelling_names(self) -> tuple[str, ...]:
+        """Names of the columns that rows are made of where they have been read, the derived ones last."""
+        return (*(column.name for column in self.columns), *(one.name for one in self.derived))
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """Everything that is evaluated of a row."""
+        conditions = [condition.expression for condition in self.conditions]
+        derived = [one.expression for one in self.derived]
+        return (*conditions, *derived, *([self.where] if self.where else []))
 
     @property
     def all_names(self) -> tuple[str, ...]:
         """Names of every column that is read, also by conditions and WHERE."""
-        read = [condition.expression for condition in self.conditions] + ([self.where] if self.where else [])
         own = [column.name for column in self.columns]
-        return tuple(dict.fromkeys([*own, *(name for one in read for name in one.columns)]))
+        return tuple(dict.fromkeys([*own, *(name for one in self.expressions for name in one.columns)]))
 
     @property
     def mask_type(self) -> np.dtype[Any]:
@@ -65,11 +86,16 @@ class Needs:
         return np.dtype(np.uint8 if len(self.conditions) <= 8 else np.uint64)
 
     @property
+    def attribute_names(self) -> tuple[str, ...]:
+        """Names of the attributes, read or computed."""
+        return (*(column.name for column in self.attributes), *(one.name for one in self.derived))
+
+    @property
     def carried_names(self) -> tuple[str, ...]:
         """Names of the columns that rows carry beside key, time, mask and ties."""
-        return (*self.instant.carried_names, *(column.name for column in self.attributes))
+        return (*self.instant.carried_names, *self.attribute_names)
 
     def carried(self, schema: pa.Schema) -> dict[str, pa.DataType]:
-        """The same with their types."""
-        own = {column.name: schema.field(column.name).type for column in self.attributes}
+        """The same with their types; `schema` has those of the derived columns too."""
+        own = {name: schema.field(name).type for name in self.attribute_names}
         return self.instant.carried(schema) | own

@@ -82,10 +82,7 @@ def plain_column(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArr
 
 def refuse_types(needs: Needs, schema: pa.Schema) -> None:
     """Say which column that is needed is of a type that means nothing here, before anything reads it."""
-    expressions = [needs.where, *(condition.expression for condition in needs.conditions)]
-    used = {column.name for column in needs.columns}
-    used |= {name for expression in expressions if expression is not None for name in expression.columns}
-    spelt = {name.lower() for name in used}
+    spelt = {name.lower() for name in needs.all_names}
     for field in schema:
         if field.name.lower() not in spelt:
             continue

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from situ.errors import DataError
-from situ.expressions import compile_condition
+from situ.expressions import Compiled, compile_condition, compile_expression
 from situ.rows.columns import Columns, add_where_true, mask_of, truths
 from situ.rows.keys import encode, shown
 from situ.rows.needs import OF_WHERE, Condition, Needs
@@ -41,9 +41,11 @@ class TableReader:
         self._positions = {name: at for at, name in enumerate(schema.names)}
         self._to_ticks = ticks_reader(schema.field(needs.time.name).type, needs.time)
         self._at_once = BatchReader(schema, needs.time, self.predicates, needs.mask_type)
-        self._is_all_read = not (
-            self._at_once.others or needs.partition or needs.attributes or needs.ties or needs.instant.columns
-        )
+        self._derived = compiled_columns(needs, schema, ansi=ansi, time_zone=time_zone)
+        self._is_all_read = not any((
+            *(self._at_once.others, needs.partition, needs.attributes, needs.derived),
+            *(needs.ties, needs.instant.columns),
+        ))
 
     def __call__(self, table: pa.Table | pa.RecordBatch) -> Prepared:
         """Rows that are events, in input order."""
@@ -60,6 +62,8 @@ class TableReader:
             columns = self._timed(table)
             time = self._to_ticks(columns[needs.time.name])
             mask = mask_of(self.predicates, columns, needs.mask_type)
+        for name, derived in self._derived.items():
+            columns[name] = derived(columns, columns.n_rows)
         return assembled(needs, columns, time, mask)
 
     def latest(self, table: pa.Table | pa.RecordBatch, of_events: int) -> int:
@@ -106,9 +110,20 @@ def predicates_of(needs: Needs, schema: pa.Schema, *, ansi: bool, time_zone: str
     ]
 
 
+def compiled_columns(needs: Needs, schema: pa.Schema, *, ansi: bool, time_zone: str) -> dict[str, Compiled]:
+    """The derived columns, by name."""
+    return {
+        one.name: compile_expression(one.expression, schema, ansi=ansi, time_zone=time_zone)
+        for one in needs.derived
+    }
+
+
 def read_travelling(needs: Needs, table: pa.Table | pa.RecordBatch) -> Prepared:
-    """Rows of `needs.columns` and, behind them, the mask: as Spark hands them over. Keys are coded within."""
-    names = [column.name for column in needs.columns]
+    """Rows of `needs.travelling_names` and, behind them, the mask: as Spark hands them over.
+
+    Keys are coded within.
+    """
+    names = list(needs.travelling_names)
     own = table.select(range(len(names) + 1)).rename_columns([*names, MASK])
     columns = Columns(own)
     time = columns[needs.time.name]
@@ -128,7 +143,7 @@ def assembled(needs: Needs, columns: Columns, time: Positions, mask: Mask) -> Pr
     """Rows from the columns of a table, whose times and masks are known."""
     instants, carried = needs.instant.read(columns, time)
     codes, keys = encode([columns[column.name] for column in needs.partition], columns.n_rows)
-    carried |= {column.name: columns[column.name] for column in needs.attributes}
+    carried |= {name: columns[name] for name in needs.attribute_names}
     return Prepared(codes, keys, instants, mask, carried, [columns[column.name] for column in needs.ties])
 
 

@@ -14,7 +14,7 @@ from conformance.strategies import Example, examples, table_of
 from situ.algebra.relations import ALL
 from situ.operators.questions import matching
 from situ.operators.situations.engine import Engine
-from situ.operators.situations.input import to_input
+from situ.operators.situations.input import by_slot
 from situ.operators.situations.joins import pair_join
 from situ.operators.situations.kernels.layout import Runs
 from situ.operators.situations.kernels.match import Matches, Step, Work, join, new_work
@@ -45,8 +45,9 @@ def derived(example: Example) -> tuple[Engine, Runs, np.ndarray]:
     asked = matching(situ.query(example.text)).bind(spark_schema(example.schema), Options())
     engine = Engine(asked.bound)
     rows = TableReader(asked.needs, example.schema)(example.table)
-    given_rows = to_input(engine, asked.needs, rows, rows.n_slots)
-    runs, state = engine.derive(given_rows.rows, engine.nothing_known(rows.n_slots))
+    known = engine.nothing_known(rows.n_slots)
+    given_rows = by_slot(asked.needs, rows, rows.n_slots).input(engine, None, known)
+    runs, state = engine.derive(given_rows.rows, known)
     return engine, runs, state[0]
 
 

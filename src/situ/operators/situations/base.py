@@ -13,6 +13,8 @@ import pyarrow as pa
 from situ.carry.contract import Field, Setting, Work
 from situ.operators.situations.engine import Engine
 from situ.operators.situations.judged import JudgedEngine, is_judged
+from situ.operators.situations.look_back import look_back_of
+from situ.operators.situations.looking import Looking
 from situ.operators.situations.result import MatchResults, SituationResults
 from situ.operators.situations.tells import TellsOfMatches
 from situ.rows.kernels.numbers import NEVER
@@ -52,6 +54,17 @@ class SituationsOperator:
             join=setting.join,
             threads=setting.threads,
             with_count=not is_match,
+        )
+
+    @cached_property
+    def looking(self) -> Looking | None:
+        """The conditions that look back, compiled; None for none."""
+        look_back, setting = look_back_of(self.asked.bound), self.setting
+        if look_back is None:
+            return None
+        forget_after = int(self.engine.spec.forget_after)
+        return Looking(
+            look_back, self.schema, forget_after, ansi=setting.ansi, time_zone=setting.time_zone
         )
 
     @cached_property

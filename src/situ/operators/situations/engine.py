@@ -13,6 +13,7 @@ from situ.carry import contract
 from situ.language.situations.binder import BoundQuery
 from situ.machine.threads import Crew, cut_evenly
 from situ.operators.situations.chunks import derive_chunk, stitch
+from situ.operators.situations.earlier import Earlier
 from situ.operators.situations.joins import Need, by_instant, endpoints, pair_join, range_join
 from situ.operators.situations.kernels.advance import (
     advance,
@@ -43,6 +44,7 @@ class Input(NamedTuple):
 
     rows: Rows
     states: tuple[States, ...]
+    earlier: Earlier | None = None  # what is to be kept of them for conditions that look back
 
 
 class Derived(NamedTuple):

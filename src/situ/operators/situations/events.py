@@ -11,7 +11,7 @@ from situ.operators.situations import judged_purge
 from situ.operators.situations.base import OfMatches, OfSituations, SituationsOperator
 from situ.operators.situations.condensed import CondensedEvents, condense, read_condensed
 from situ.operators.situations.engine import Input
-from situ.operators.situations.input import in_order, to_input
+from situ.operators.situations.input import by_slot, in_order
 from situ.operators.situations.judged import JudgedEngine
 from situ.operators.situations.judged_slices import JudgedSlice, judged_slices_of
 from situ.operators.situations.kernels.advance import is_any_late
@@ -36,15 +36,23 @@ class EventOperator(SituationsOperator):
     def nothing(self, n_slots: int, since: int = int(LONG_AGO)) -> Known:
         """Partitions never seen before, or forgotten."""
         nothing: Known = self.engine.nothing_known(n_slots)
-        return nothing
+        return nothing if self.looking is None else nothing._replace(earlier=self.looking.nothing(n_slots))
 
     def write(self, writer: Writer, kept: Known) -> None:
         """Add what is kept to saved state."""
         write_known(writer, kept, self.engine.aggregates)
+        if self.looking is not None:
+            assert kept.earlier is not None
+            self.looking.write(writer, kept.earlier)
 
     def read(self, reader: Reader, n_slots: int) -> Known:
         """What `write` wrote of so many partitions."""
-        return read_known(reader, self.engine, n_slots, {field.name: field.type for field in self.schema})
+        known = self._read_known(reader, n_slots)
+        return known if self.looking is None else known._replace(earlier=self.looking.read(reader, n_slots))
+
+    def _read_known(self, reader: Reader, n_slots: int) -> Known:
+        types = {field.name: field.type for field in self.schema}
+        return read_known(reader, self.engine, n_slots, types)
 
     def describe(self, kept: Known) -> Iterator[Span]:
         """The situations."""
@@ -71,20 +79,33 @@ class EventOperator(SituationsOperator):
         return purge(kept, self.engine.spec, complete)
 
     def counted(self) -> int | None:
-        """Of aggregates every row is a value, a minimum is reached at any, matches may wait for others."""
+        """Of aggregates every row is a value, a minimum is reached at any, matches may wait for others.
+
+        And every row may be looked back at.
+        """
         engine = self.engine
-        if engine.spec.forget_after != UNBOUNDED or engine.needs_more_rows:
+        if engine.spec.forget_after != UNBOUNDED or engine.needs_more_rows or self.looking is not None:
             return None
         counts = np.array([bool(own) for own in engine.aggregates]) | (engine.spec.at_least > 0)
         return sum(1 << i for i, one in enumerate(counts) if one)
 
     def condense(self, rows: Prepared, tied: Tied) -> CondensedEvents:
         """The rows at which something can happen."""
-        return condense(self.engine, to_input(self.engine, self.needs, rows, rows.n_slots, tied))
+        ordered = by_slot(self.needs, rows, rows.n_slots, tied)
+        return condense(self.engine, ordered, self.looking)
 
     def read_condensed(self, reader: Reader) -> CondensedEvents:
         """What condensed rows have written."""
-        return read_condensed(self.engine, reader)
+        return read_condensed(self.engine, reader, self.looking)
+
+    def _expanded(self, kept: Known, condensed: CondensedEvents) -> Input:
+        """Condensed rows as the engine takes rows."""
+        decided, earlier = condensed.decided(self.looking, kept)
+        return decided.expanded(self.engine)._replace(earlier=earlier)
+
+    def _in_order(self, kept: Known, rows: Prepared) -> Input:
+        """Rows of a single slot that are in order as they are."""
+        return in_order(rows).input(self.engine, self.looking, kept)
 
     def _input(
         self, kept: Known, rows: Prepared, complete: int | None, tied: Tied
@@ -100,7 +121,7 @@ class EventOperator(SituationsOperator):
             if self.needs.order == "error":
                 refuse_ties_with_horizon(rows.time[rows.time == horizon], self.needs.time.told)
             rows = rows.select(~is_late)
-        return to_input(self.engine, self.needs, rows, kept.n_slots, tied), is_late
+        return by_slot(self.needs, rows, kept.n_slots, tied).input(self.engine, self.looking, kept), is_late
 
 
 class EventMatches(EventOperator, OfMatches):
@@ -109,7 +130,7 @@ class EventMatches(EventOperator, OfMatches):
     def step(self, kept: Known, rows: Prepared, complete: int | None, *, at_end: bool = False) -> Stepped:
         """The matches that the rows complete."""
         if kept.n_slots == 1 and goes_on(rows.time, kept.horizon, LONG_AGO):  # the way of single events
-            return self._stepped(kept, in_order(self.engine, rows), complete, at_end=at_end)
+            return self._stepped(kept, self._in_order(kept, rows), complete, at_end=at_end)
         tied = Tied()
         events, is_late = self._input(kept, rows, complete, tied)
         stepped = self._stepped(kept, events, complete, at_end=at_end)
@@ -119,6 +140,8 @@ class EventMatches(EventOperator, OfMatches):
         if at_end:
             return Stepped(kept, (FoundMatches(self.results, self.engine.find(events, kept, complete)),))
         found, after = self.engine.step(events, kept, complete)
+        if events.earlier is not None:
+            after = after._replace(earlier=events.earlier)
         return Stepped(after, (FoundMatches(self.results, found),) if found.ends.shape[1] else ())
 
     def prune(self, kept: Known) -> Known:
@@ -135,7 +158,7 @@ class EventMatches(EventOperator, OfMatches):
         self, kept: Known, condensed: CondensedEvents, *, at_end: bool, complete: int | None = None
     ) -> Stepped:
         """`step` of condensed rows."""
-        return self._stepped(kept, condensed.expanded(self.engine), complete, at_end=at_end)
+        return self._stepped(kept, self._expanded(kept, condensed), complete, at_end=at_end)
 
     @property
     def is_sliced(self) -> bool:
@@ -146,19 +169,19 @@ class EventMatches(EventOperator, OfMatches):
         self, condensed: CondensedEvents, wanted: int, least: int, complete: int | None = None
     ) -> Iterator[Slice | JudgedSlice]:
         """Slices of about equally much work."""
+        decided, _ = condensed.decided(self.looking, self.nothing(1))
         if isinstance(self.engine, JudgedEngine):
-            return judged_slices_of(self.engine, condensed, wanted, least, complete)
-        return slices_of(self.engine, condensed, wanted, least)
+            return judged_slices_of(self.engine, decided, wanted, least, complete)
+        return slices_of(self.engine, decided, wanted, least)
 
     def read_slice(self, reader: Reader) -> Slice | JudgedSlice:
         """What a slice has written."""
         if not isinstance(self.engine, JudgedEngine):
             return read_slice(self.engine, reader)
         complete = reader.array().tolist()
-        kept = self.read(reader, 1)
-        return JudgedSlice(
-            self.read_condensed(reader), kept, complete[0] if complete else None, self.engine.aggregates
-        )
+        kept = self._read_known(reader, 1)
+        condensed = read_condensed(self.engine, reader)  # where it was cut all looks back were decided
+        return JudgedSlice(condensed, kept, complete[0] if complete else None, self.engine.aggregates)
 
     def step_slice(self, one: Slice | JudgedSlice) -> Sequence[FoundMatches]:
         """The matches of the slice's own instants."""
@@ -178,20 +201,20 @@ class EventSituations(EventOperator, OfSituations):
     def step(self, kept: Known, rows: Prepared, complete: int | None, *, at_end: bool = False) -> Stepped:
         """The situations that the rows close."""
         if kept.n_slots == 1 and goes_on(rows.time, kept.horizon, LONG_AGO):
-            return self._stepped(kept, in_order(self.engine, rows), complete, at_end=at_end)
+            return self._stepped(kept, self._in_order(kept, rows), complete, at_end=at_end)
         tied = Tied()
         events, is_late = self._input(kept, rows, complete, tied)
         return self._stepped(kept, events, complete, at_end=at_end)._replace(late=is_late, tied=tied)
 
     def _stepped(self, kept: Known, events: Input, complete: int | None, *, at_end: bool) -> Stepped:
-        engine = self.engine
+        engine, earlier = self.engine, events.earlier
         events, begun = engine.begun(events, kept, complete)
         emitted = [
             self._closed(symbol, events, begun.runs, kept, at_end) for symbol in range(engine.n_symbols)
         ]
         if at_end:
             return Stepped(kept, emitted)
-        after = engine.keep_begun(events, begun, kept)
+        after = engine.keep_begun(events, begun, kept)._replace(earlier=earlier)
         return Stepped(after.keep_entries(after.entries.te == OPEN), emitted)  # the others are reported
 
     def _closed(self, symbol: int, events: Input, runs: Runs, kept: Known, at_end: bool) -> FoundSituations:
@@ -218,4 +241,4 @@ class EventSituations(EventOperator, OfSituations):
         self, kept: Known, condensed: CondensedEvents, *, at_end: bool, complete: int | None = None
     ) -> Stepped:
         """`step` of condensed rows."""
-        return self._stepped(kept, condensed.expanded(self.engine), complete, at_end=at_end)
+        return self._stepped(kept, self._expanded(kept, condensed), complete, at_end=at_end)

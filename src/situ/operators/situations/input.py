@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
 
 from situ.aggregate import States
 from situ.operators.situations.engine import Engine, Input
 from situ.operators.situations.kernels.layout import Rows
+from situ.operators.situations.known import Known
+from situ.operators.situations.looking import Looking
 from situ.rows.kernels.order import group, move_to_slots
 from situ.rows.needs import Needs
 from situ.rows.order import arrange
@@ -16,24 +20,37 @@ from situ.rows.schema import check_reserved
 from situ.rows.tied import Tied
 
 
-def to_input(
-    engine: Engine, needs: Needs, prepared: Prepared, n_slots: int, tied: Tied | None = None
-) -> Input:
-    """Rows and attribute states in engine order; `tied` takes note of rows left out."""
+class Ordered(NamedTuple):
+    """Rows as the engine takes them, and what they carry in the same order."""
+
+    rows: Rows
+    attributes: dict[str, pa.Array]
+
+    def input(self, engine: Engine, looking: Looking | None, kept: Known) -> Input:
+        """With the bits of conditions that look back, and attributes as aggregate states."""
+        rows, attributes = self
+        earlier = None
+        if looking is not None:
+            assert kept.earlier is not None
+            rows, earlier = looking.decided(rows, attributes, kept.earlier, kept.horizon)
+        return Input(rows, attribute_states(engine, attributes, len(rows.time)), earlier)
+
+
+def by_slot(needs: Needs, prepared: Prepared, n_slots: int, tied: Tied | None = None) -> Ordered:
+    """Rows and what they carry in engine order; `tied` takes note of rows left out."""
     rows, order = _by_slot(needs, prepared, n_slots, tied)
     attributes = prepared.attributes
     if order is not None and attributes:
         taken = pa.array(order)
         attributes = {name: column.take(taken) for name, column in attributes.items()}
     check_reserved(rows.time, rows.offset)
-    return Input(rows, attribute_states(engine, attributes, len(rows.time)))
+    return Ordered(rows, attributes)
 
 
-def in_order(engine: Engine, prepared: Prepared) -> Input:
-    """`to_input` for rows of a single slot that are in order as they are."""
-    n_rows = prepared.n_rows
-    rows = Rows(prepared.time, prepared.mask, np.array([0, n_rows]))
-    return Input(rows, attribute_states(engine, prepared.attributes, n_rows))
+def in_order(prepared: Prepared) -> Ordered:
+    """`by_slot` for rows of a single slot that are in order as they are."""
+    rows = Rows(prepared.time, prepared.mask, np.array([0, prepared.n_rows]))
+    return Ordered(rows, prepared.attributes)
 
 
 def _by_slot(

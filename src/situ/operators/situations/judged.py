@@ -217,7 +217,7 @@ class JudgedEngine(JudgingEngine):
 
     def _united(self, events: Input, known: Known) -> tuple[Input, npt.NDArray[np.uint64]]:
         """The rows with the masks of all sources; of each row, the symbols it is an event of."""
-        rows, states = events
+        rows, states = events[:2]
         own = np.empty(0, np.uint64)
         if self._has_several:
             rows, own, place = unite(

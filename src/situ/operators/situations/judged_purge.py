@@ -34,7 +34,8 @@ def purge(known: Known, engine: JudgedEngine, complete: int) -> tuple[Known, Fla
     if not keep.all():
         known = known.keep_entries(keep)
     raw_end = state[2 : 2 + len(spec.ending)]
-    forgotten = is_over | ~engine.holds_on(known) & (raw_end < oldest).all(axis=0)
+    holds_on = engine.holds_on(known) | known.keeps_values
+    forgotten = is_over | ~holds_on & (raw_end < oldest).all(axis=0)
     return known, (np.diff(known.offset) == 0) & forgotten & (known.horizon < complete)
 
 
@@ -59,7 +60,7 @@ def next_purge(known: Known, engine: JudgedEngine) -> Positions:
         leaves = np.where(leaves > NEVER - np.maximum(reach, 0), NEVER, leaves + np.maximum(reach, 0))
         stays = is_absent & ((entries.te == OPEN) | ((reach == UNBOUNDED) & is_first(known, slot)))
         np.minimum.at(when, slot, np.where(stays, NEVER, leaves))
-        idle = ~engine.holds_on(known)
+        idle = ~engine.holds_on(known) & ~known.keeps_values
         for ends in known.state[2 : 2 + len(spec.ending)]:
             gone = later(ends, int(spec.within) + 2)
             when = np.where(idle & (ends > LONG_AGO), np.minimum(when, gone), when)

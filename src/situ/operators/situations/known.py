@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from situ.aggregate import AggregateSpec, States
+from situ.operators.situations.earlier import Earlier
 from situ.operators.situations.kernels.layout import Entries, Slots, Spec
 from situ.rows.kernels.look import ranges
 from situ.rows.kernels.numbers import LONG_AGO
@@ -28,6 +29,7 @@ class Known(NamedTuple):
     kept: Positions  # int64[4 + P, E]
     offset: Positions  # int64[K + 1]
     carry: tuple[States, ...]
+    earlier: Earlier | None = None  # of queries that look back (SEM 15)
 
     @classmethod
     def of(cls, slots: Slots, entries: Entries, carry: tuple[States, ...]) -> Known:
@@ -66,6 +68,14 @@ class Known(NamedTuple):
         return horizon
 
     @property
+    def keeps_values(self) -> npt.NDArray[np.bool_]:
+        """Which slots have values that conditions may look back at."""
+        if self.earlier is None:
+            return np.zeros(self.n_slots, bool)
+        keeps: npt.NDArray[np.bool_] = np.diff(self.earlier.offset) > 0
+        return keeps
+
+    @property
     def slots(self) -> Slots:
         """The rows of `state` by their names."""
         return Slots(self.state[0], self.state[1].view(np.uint64), self.state[2:])
@@ -84,7 +94,11 @@ class Known(NamedTuple):
             return self
         positions, offset = ranges(self.offset, chosen)
         return Known(
-            self.state.take(chosen, 1), self.kept.take(positions, 1), offset, self._carry_at(positions)
+            self.state.take(chosen, 1),
+            self.kept.take(positions, 1),
+            offset,
+            self._carry_at(positions),
+            None if self.earlier is None else self.earlier.select(chosen),
         )
 
     def cut(self, borders: Positions) -> list[Known]:
@@ -94,6 +108,8 @@ class Known(NamedTuple):
             np.concatenate([[0], np.cumsum(symbol == i)])[at] if states.components else at
             for i, states in enumerate(self.carry)
         ]
+        n_groups = len(borders) - 1
+        earlier = [None] * n_groups if self.earlier is None else self.earlier.cut(borders)
         return [
             Known(
                 np.ascontiguousarray(self.state[:, begin:end]),
@@ -103,6 +119,7 @@ class Known(NamedTuple):
                     states.take(np.arange(of[n], of[n + 1])) if states.components else states
                     for states, of in zip(self.carry, places, strict=True)
                 ),
+                earlier[n],
             )
             for n, (begin, end) in enumerate(pairwise(borders))
         ]
@@ -111,7 +128,8 @@ class Known(NamedTuple):
         """The same partitions with only these of their entries."""
         positions = np.flatnonzero(keep)
         offset = np.concatenate([[0], np.cumsum(keep)])[self.offset]
-        return Known(self.state, self.kept.take(positions, 1), offset, self._carry_at(positions))
+        kept = self.kept.take(positions, 1)
+        return Known(self.state, kept, offset, self._carry_at(positions), self.earlier)
 
     def _carry_at(self, positions: Positions) -> tuple[States, ...]:
         symbols = self.kept[0, positions]
@@ -136,15 +154,18 @@ class Known(NamedTuple):
         if len(several) == 1:
             return several[0]
         shifts = np.cumsum([0] + [known.n_entries for known in several])
+        earlier = [known.earlier for known in several]
         offsets = [known.offset[:-1] + shift for known, shift in zip(several, shifts, strict=False)]
         return Known(
             np.concatenate([known.state for known in several], axis=1),
             np.concatenate([known.kept for known in several], axis=1),
             np.concatenate([*offsets, shifts[-1:]]),
             tuple(States.concat(states) for states in zip(*(known.carry for known in several), strict=True)),
+            None if None in earlier else Earlier.concat([one for one in earlier if one is not None]),
         )
 
     @property
     def nbytes(self) -> int:
         """Memory of the arrays."""
-        return self.state.nbytes + self.kept.nbytes + self.offset.nbytes + sum(s.nbytes for s in self.carry)
+        own = self.state.nbytes + self.kept.nbytes + self.offset.nbytes + sum(s.nbytes for s in self.carry)
+        return own + (0 if self.earlier is None else self.earlier.nbytes)

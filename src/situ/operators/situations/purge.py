@@ -23,8 +23,8 @@ def prune(known: Known, spec: Spec) -> Known:
 def purge(known: Known, spec: Spec, complete: int) -> tuple[Known, npt.NDArray[np.bool_]]:
     """What is left once every instant before `complete` is; and which partitions can be forgotten.
 
-    A partition is forgotten when nothing of it is kept and either no condition holds (a later row
-    begins afresh with the same results) or `forget_after` has passed it.
+    A partition is forgotten when nothing of it is kept and either no condition holds or looks back (a later
+    row begins afresh with the same results) or `forget_after` has passed it.
     """
     slots, entries = known.slots, known.entries
     oldest = oldest_kept_each(np.maximum(slots.horizon, minus(complete, 1)), spec.within)
@@ -33,7 +33,7 @@ def purge(known: Known, spec: Spec, complete: int) -> tuple[Known, npt.NDArray[n
         known = known.keep_entries(keep)
     nothing_kept = np.diff(known.offset) == 0
     ends_passed = (slots.raw_end < oldest).all(axis=0)
-    forgotten = (slots.mask == 0) & ends_passed
+    forgotten = (slots.mask == 0) & ends_passed & ~known.keeps_values
     if spec.forget_after != UNBOUNDED:
         forgotten |= slots.horizon < minus(complete, spec.forget_after)
     return known, nothing_kept & forgotten & (slots.horizon < complete)
@@ -48,7 +48,8 @@ def next_purge(known: Known, spec: Spec) -> Positions:
         of = np.repeat(np.arange(known.n_slots), np.diff(entries.offset))
         np.minimum.at(oldest, of, entries.ts)
         for ends in slots.raw_end:
-            oldest = np.where((ends > LONG_AGO) & (slots.mask == 0), np.minimum(oldest, ends), oldest)
+            may_go = (ends > LONG_AGO) & (slots.mask == 0) & ~known.keeps_values
+            oldest = np.where(may_go, np.minimum(oldest, ends), oldest)
         when = later(oldest, int(spec.within) + 2)
     if spec.forget_after != UNBOUNDED:
         when = np.minimum(when, later(slots.horizon, int(spec.forget_after) + 2))

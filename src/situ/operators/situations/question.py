@@ -12,17 +12,20 @@ import pyarrow as pa
 
 from situ.carry.contract import Returned, Setting
 from situ.errors import OptionError, QueryError
+from situ.expressions import compile_expression
 from situ.language.situations.absent import unbounded_absence, unbounded_hint
 from situ.language.situations.ast import Query
 from situ.language.situations.binder import BoundQuery, bind
 from situ.language.situations.having import without_having
 from situ.language.situations.printer import absence_text, item_text
+from situ.language.text.looking import looks_back
 from situ.language.text.nodes import Expression
-from situ.language.text.types import Schema
+from situ.language.text.types import Column, Schema
 from situ.language.text.words import KEEP_ALL_VALUES, quote
 from situ.operators.situations.events import EventMatches, EventSituations
 from situ.operators.situations.given import IntervalMatches, IntervalSituations
 from situ.operators.situations.identity import fingerprint
+from situ.operators.situations.look_back import LookBack, look_back_of
 from situ.operators.situations.result import MATCH_ID, MATCH_TIME, aggregates_of
 from situ.options import Options, check_forget_after
 from situ.rows.instants import AtTime, Lasting
@@ -147,7 +150,7 @@ class AskedSituations:
         """The same without RETURN: no attribute needs to be read or carried anywhere."""
         query = replace(self.bound.query, items=(), returns=(), having=None)
         bound = replace(self.bound, query=query, attributes=(), item_types=())
-        needs = replace(self.needs, attributes=())
+        needs = replace(self.needs, attributes=_plain_of(look_back_of(bound)))
         return replace(self, bound=bound, needs=needs, whole=self.bound.query)
 
     @property
@@ -169,14 +172,24 @@ class AskedSituations:
         self, schema: pa.Schema, setting: Setting
     ) -> EventMatches | EventSituations | IntervalMatches | IntervalSituations:
         """One of four."""
+        schema = with_derived(self.needs, schema, setting)
+        operator = self._operator(schema, setting)
+        _ = operator.looking  # what cannot be evaluated is refused where the question is asked
+        return operator
+
+    def _operator(
+        self, schema: pa.Schema, setting: Setting
+    ) -> EventMatches | EventSituations | IntervalMatches | IntervalSituations:
         if self.bound.query.intervals is None:
             return (EventMatches if self.kind == "match" else EventSituations)(self, schema, setting)
         return (IntervalMatches if self.kind == "match" else IntervalSituations)(self, schema, setting)
 
     def identity(self, schema: pa.Schema) -> bytes:
         """What saved state belongs to: the query, the types of the columns it keeps values of, options."""
-        columns = [self.bound.time, *self.bound.partition, *self.bound.attributes, *self.bound.ties]
-        types = "|".join(f"{column.name}:{schema.field(column.name).type}" for column in columns)
+        needs = self.needs
+        keys, ties = ([column.name for column in own] for own in (needs.partition, needs.ties))
+        names = [needs.time.name, *keys, *needs.attribute_names, *ties]
+        types = "|".join(f"{name}:{schema.field(name).type}" for name in names)
         widens = isinstance(self.needs.instant, Lasting) and self.needs.instant.widen
         unit = f" {self.bound.time.unit}" if self.bound.time.unit else ""
         options = f"|{self.kind} {self.forget_after} {widens}{unit}"
@@ -193,11 +206,14 @@ def needs_of(bound: BoundQuery, options: Options) -> Needs:
         end = replace(bound.column(query.intervals.ending), unit=bound.time.unit)
         ids = None if query.intervals.id_by is None else bound.column(query.intervals.id_by)
         instant, order = Lasting(end, ids, options.points == "widen"), "all"
+    look_back = look_back_of(bound)
+    attributes = dict.fromkeys([*bound.attributes, *_plain_of(look_back)])
     return Needs(
         time=bound.time,
         partition=bound.partition,
         ties=bound.ties,
-        attributes=bound.attributes,
+        attributes=tuple(attributes),
+        derived=() if look_back is None else look_back.derived,
         conditions=tuple(
             Condition(f"the condition of {symbol.name}", expression)
             for symbol, expression in zip(query.symbols, conditions_of(query), strict=True)
@@ -205,10 +221,26 @@ def needs_of(bound: BoundQuery, options: Options) -> Needs:
         where=query.where,
         order=order,
         instant=instant,
-        only_where_true=query.intervals is None,
+        only_where_true=query.intervals is None and look_back is None,
         window=bound.within,
         ticks=bool(query.absences) or any(symbol.is_silence for symbol in query.symbols),
     )
+
+
+def _plain_of(look_back: LookBack | None) -> tuple[Column, ...]:
+    return () if look_back is None else look_back.plain
+
+
+def with_derived(needs: Needs, schema: pa.Schema, setting: Setting) -> pa.Schema:
+    """The schema with the types of derived columns, as they are computed in process where it has none yet."""
+    missing = [one for one in needs.derived if one.name not in schema.names]
+    for name, expression in missing:
+        compiled = compile_expression(expression, schema, ansi=setting.ansi, time_zone=setting.time_zone)
+        schema = schema.append(pa.field(name, compiled.type))
+    return schema
+
+
+_NEVER = Expression("FALSE", ())
 
 
 def conditions_of(query: Query) -> list[Expression]:
@@ -216,7 +248,8 @@ def conditions_of(query: Query) -> list[Expression]:
     found = []
     for symbol in query.symbols:
         if symbol.condition is not None:
-            found.append(symbol.condition)
+            # what looks back is decided when rows are in order
+            found.append(_NEVER if looks_back(symbol.condition) else symbol.condition)
             continue
         if symbol.is_silence:
             found.append(Expression("TRUE", ()))

@@ -20,6 +20,7 @@ class TellsOfMatches:
     asked: AskedSituations
     needs: Needs
     engine: Any
+    looking: Any
 
     def no_tally(self) -> Tally:
         """Of no rows."""
@@ -27,7 +28,7 @@ class TellsOfMatches:
 
     def tally(self, rows: Prepared, tied: Tied, complete: int | None = None) -> Tally:
         """Situations, pairs and prefixes of the plan, counted."""
-        return tally(self.engine, self.needs, rows, tied, complete)
+        return tally(self.engine, self.needs, rows, tied, complete, self.looking)
 
     def told(self, tally: Tally, ties: Ties | None, reported: int | None = None) -> Why:
         """In words and counts."""

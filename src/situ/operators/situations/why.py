@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from situ.language.situations.ast import Difference, Query
 from situ.operators.situations.engine import Engine
-from situ.operators.situations.input import to_input
+from situ.operators.situations.input import by_slot
 from situ.operators.situations.interval_engine import IntervalEngine, interval_rows
 from situ.operators.situations.intervals import no_intervals
 from situ.operators.situations.judged import Judged, JudgedEngine, JudgingEngine
@@ -37,6 +37,7 @@ from situ.operators.situations.kernels.why import (
     nearest_miss,
     surely_fits,
 )
+from situ.operators.situations.looking import Looking
 from situ.rows.kernels.numbers import LONG_AGO, NEVER, OPEN, UNBOUNDED
 from situ.rows.needs import Needs
 from situ.rows.prepared import Prepared
@@ -194,6 +195,7 @@ def tally(
     prepared: Prepared,
     tied: Tied | None = None,
     complete: int | None = None,
+    looking: Looking | None = None,
 ) -> Tally:
     """Count prepared rows; every partition is whole. `tied` takes note of rows left out.
 
@@ -202,11 +204,15 @@ def tally(
     tied = Tied() if tied is None else tied
     if isinstance(engine, IntervalEngine):
         return _tally_intervals(engine, prepared, complete)
-    given = to_input(engine, needs, prepared, prepared.n_slots, tied)
     known = engine.nothing_known(prepared.n_slots)
+    if looking is not None:
+        known = known._replace(earlier=looking.nothing(prepared.n_slots))
+    given = by_slot(needs, prepared, prepared.n_slots, tied).input(engine, looking, known)
     _, loose = _without_durations(engine).begun(given, known, complete)
     counted = satisfying(given.rows.mask, engine.n_symbols)
     left_out = satisfying(prepared.mask, engine.n_symbols) - counted
+    if looking is not None:  # what was left out is no instant, and so looks back at none
+        left_out[list(looking.look_back.symbols)] = 0
     _, derived = engine.begun(given, known, complete)
     events = Events(len(given.rows.time), counted, left_out, tied)
     outcome = None

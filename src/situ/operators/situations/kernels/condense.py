@@ -8,7 +8,7 @@ from situ.rows.kernels.numbers import LONG_AGO, NEVER, UNBOUNDED, bit_position, 
 
 
 @kernel
-def segments(rows, at_least, aggregated, forget_after, alone):
+def segments(rows, at_least, aggregated, forget_after, alone, n_first):
     """Consecutive rows that may stand as one: first and last row of each segment, and slots' offsets.
 
     A row stands alone if something may happen at it: the first and last of its slot, where the mask
@@ -17,7 +17,9 @@ def segments(rows, at_least, aggregated, forget_after, alone):
     `at_least` later may be where it has lasted long enough. Of the rows in between, those at which some
     symbol of the bits `aggregated` holds are segments of several rows, and the others are left out.
     With `forget_after` none is left out, and no segment is so long that a gap would seem to be in it.
-    `alone` says of every row whether it stands alone anyway; of no row where none does.
+    `alone` says of every row whether it stands alone anyway; of no row where none does. The masks of the
+    slot's first `n_first` rows may not be what they will be: so a run that holds at the row behind them may
+    have begun at any of them.
     O(rows + changes * symbols).
     """
     n_slots = len(rows.offset) - 1
@@ -35,6 +37,7 @@ def segments(rows, at_least, aggregated, forget_after, alone):
     n = 0
     for k in range(n_slots):
         begin, end = rows.offset[k], rows.offset[k + 1]
+        base = begin + n_first  # the first row whose mask is certain
         held = np.uint64(0)
         next_due, head_until = NEVER, LONG_AGO
         waiting = -1  # first row of the segment that grows
@@ -50,7 +53,7 @@ def segments(rows, at_least, aggregated, forget_after, alone):
                 and instant < next_due
                 and head_until == LONG_AGO
                 and not is_gap
-                and row != begin
+                and row > base
                 and row != end - 1
                 and not (has_alone and alone[row])
             ):
@@ -93,10 +96,10 @@ def segments(rows, at_least, aggregated, forget_after, alone):
                     elif not mask & bit or due[symbol] <= instant:
                         due[symbol] = NEVER
                     next_due = min(next_due, due[symbol])
-            if row == begin:
+            if row == base:
                 head_until = _head_until(mask & has_minimum, at_least, instant)
             elif head_until != LONG_AGO:
-                head = mask & masks[begin] & has_minimum
+                head = mask & masks[base] & has_minimum
                 if is_gap or not head or instant >= head_until:
                     head_until = LONG_AGO
             held = mask
