@@ -17,4 +17,4 @@ ALL = frozenset(
         "until",  # SEM 11.9, of queries with ticks
     }
 )
-ON: frozenset[str] = frozenset()
+ON: frozenset[str] = frozenset({"prev"})

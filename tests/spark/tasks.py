@@ -24,7 +24,7 @@ from situ.options import Options
 from situ.rows.clock import until_of
 from situ.rows.kernels.numbers import LONG_AGO
 from situ.rows.prepared import Prepared
-from situ.rows.read import MASK, TableReader
+from situ.rows.read import MASK, TableReader, with_derived
 from situ.rows.schema import latest_of, spark_schema
 from situ.spark.select.project import SPLIT
 
@@ -40,7 +40,8 @@ def task_for(
         question = (matching if kind == "match" else deriving)(query(question))
     chosen = Options(**{"ties": "last", **options})
     asked = question.bind(spark_schema(schema), chosen)
-    needed = pa.schema([schema.field(column.name) for column in asked.needs.columns])
+    types = with_derived(asked.needs, schema, ansi=True, time_zone="UTC")
+    needed = pa.schema([types.field(name) for name in asked.needs.travelling_names])
     operator = asked.operator(needed, Setting(join=chosen.join))
     return task_of(operator, **{"clock": until_of(chosen, asked.needs, needed), **settings})
 
@@ -70,8 +71,10 @@ def prepared(task: Task, split: pa.Table, options: dict[str, Any]) -> Prepared:
 def travelling(task: Task, split: pa.Table) -> pa.Table:
     """A split's rows as they reach a worker: the columns of `needs`, then the mask."""
     read = TableReader(task.needs, split.schema)
-    events = read.events(split).select([column.name for column in task.needs.columns])
-    return events.append_column(MASK, pa.array(read(split).mask))
+    events, rows = read.events(split).select([column.name for column in task.needs.columns]), read(split)
+    for one in task.needs.derived:
+        events = events.append_column(one.name, rows.attributes[one.name])
+    return events.append_column(MASK, pa.array(rows.mask))
 
 
 def shuffle_of(task: Task, pieces: Sequence[pa.RecordBatch]) -> list[list[pa.RecordBatch]]:

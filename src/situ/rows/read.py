@@ -42,10 +42,12 @@ class TableReader:
         self._to_ticks = ticks_reader(schema.field(needs.time.name).type, needs.time)
         self._at_once = BatchReader(schema, needs.time, self.predicates, needs.mask_type)
         self._derived = compiled_columns(needs, schema, ansi=ansi, time_zone=time_zone)
-        self._is_all_read = not any((
-            *(self._at_once.others, needs.partition, needs.attributes, needs.derived),
-            *(needs.ties, needs.instant.columns),
-        ))
+        self._is_all_read = not any(
+            (
+                *(self._at_once.others, needs.partition, needs.attributes, needs.derived),
+                *(needs.ties, needs.instant.columns),
+            )
+        )
 
     def __call__(self, table: pa.Table | pa.RecordBatch) -> Prepared:
         """Rows that are events, in input order."""
@@ -116,6 +118,14 @@ def compiled_columns(needs: Needs, schema: pa.Schema, *, ansi: bool, time_zone: 
         one.name: compile_expression(one.expression, schema, ansi=ansi, time_zone=time_zone)
         for one in needs.derived
     }
+
+
+def with_derived(needs: Needs, schema: pa.Schema, *, ansi: bool, time_zone: str) -> pa.Schema:
+    """The schema with the types of derived columns: as they are computed here, where it has none yet."""
+    if all(one.name in schema.names for one in needs.derived):
+        return schema
+    columns = compiled_columns(needs, schema, ansi=ansi, time_zone=time_zone)
+    return pa.schema([*schema, *((name, compiled.type) for name, compiled in columns.items())])
 
 
 def read_travelling(needs: Needs, table: pa.Table | pa.RecordBatch) -> Prepared:

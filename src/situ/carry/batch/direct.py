@@ -28,7 +28,7 @@ from situ.language.text.nodes import Expression
 from situ.rows.columns import Columns, mask_of, truths
 from situ.rows.needs import OF_WHERE, Needs
 from situ.rows.plain import plain_column
-from situ.rows.read import MASK, predicates_of, read_travelling
+from situ.rows.read import MASK, compiled_columns, predicates_of, read_travelling
 from situ.rows.small import Predicate
 
 N_BAD_ROWS = "n_bad_rows"
@@ -69,6 +69,11 @@ class Reading:
     def predicates(self) -> list[Predicate]:
         """The conditions, compiled."""
         return predicates_of(self.needs, self.schema, ansi=self.ansi, time_zone=self.time_zone)
+
+    @cached_property
+    def derived(self) -> dict[str, Compiled]:
+        """The derived columns, compiled."""
+        return compiled_columns(self.needs, self.schema, ansi=self.ansi, time_zone=self.time_zone)
 
     @property
     def filters(self) -> list[Expression]:
@@ -227,9 +232,12 @@ def _events(
         dropped.n_rows += time.null_count
         table = table.filter(pc.is_valid(time))
     predicates = [] if is_silent else reading.predicates
-    mask = mask_of(predicates, Columns(table), needs.mask_type)
-    names = [column.name for column in needs.columns]
-    return table.select(names).append_column(MASK, pa.array(mask))
+    columns = Columns(table)
+    mask = mask_of(predicates, columns, needs.mask_type)
+    rows = table.select([column.name for column in needs.columns])
+    for name, derived in reading.derived.items():
+        rows = rows.append_column(name, derived(columns, columns.n_rows))
+    return rows.append_column(MASK, pa.array(mask))
 
 
 def _in_schema(reading: Reading, file_part: FilePart, batch: pa.RecordBatch) -> pa.Table:

@@ -17,10 +17,10 @@ from situ.errors import (
 from situ.language.situations.ast import Item, ReturnItem
 from situ.language.situations.draft import Place, ReturnText
 from situ.language.text.clauses import Clause, split_commas
+from situ.language.text.looking import refuse_prev
 from situ.language.text.nesting import check_nesting
 from situ.language.text.nodes import Expression
 from situ.language.text.render import ends_operand, is_call
-from situ.language.text.looking import refuse_prev
 from situ.language.text.rowchecks import check_calls, check_numbers, check_order
 from situ.language.text.sql import finish, lambda_names, paths
 from situ.language.text.tokens import Kind, Source, Token, describe, did_you_mean, span_of

@@ -13,6 +13,7 @@ from situ.language.text.sql import columns_of
 from situ.language.text.tokens import Kind, Source, Token, span_of, tokenize
 
 MOST_BACK = 1000
+_MOST_DIGITS = 100  # Python does not read any number of digits
 _EXAMPLE = "write prev(speed) for the instant before, or prev(speed, 3) for the third before it"
 
 
@@ -86,9 +87,9 @@ def check_prev(source: Source, tokens: Sequence[Token], what: str) -> None:
 
 
 def _check_distance(source: Source, tokens: Sequence[Token], call: Call, written: Sequence[Token]) -> None:
-    if len(written) == 1 and written[0].kind is Kind.NUMBER and written[0].value.isdecimal():
-        if len(written[0].value) <= len(str(MOST_BACK)) and 1 <= int(written[0].value) <= MOST_BACK:
-            return
+    is_whole = len(written) == 1 and written[0].kind is Kind.NUMBER and written[0].value.isdecimal()
+    if is_whole and len(written[0].value) <= _MOST_DIGITS and 1 <= int(written[0].value) <= MOST_BACK:
+        return
     found = source.text[written[0].start : written[-1].end] if written else "nothing"
     raise source.error(
         QuerySyntaxError,
@@ -117,7 +118,7 @@ def looks_back(expression: Expression) -> bool:
 
 
 def taken_apart(expression: Expression, name: Callable[[Expression, int], str]) -> Expression:
-    """The expression with a column for each prev; `name` is asked for it, by what it reads and how far back."""
+    """The expression with a column for each prev: `name` says which, by what it reads and how far back."""
     tokens = tokenize(expression.sql)[:-1]
     rest: list[Token] = []
     position = 0

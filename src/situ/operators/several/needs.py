@@ -13,7 +13,7 @@ from situ.errors import QueryError
 from situ.language.text.nodes import Expression
 from situ.language.text.types import Column
 from situ.rows.kernels.bits import rearranged
-from situ.rows.needs import MOST_CONDITIONS, Condition, Needs
+from situ.rows.needs import MOST_CONDITIONS, Condition, Derived, Needs
 from situ.rows.prepared import Positions, Prepared
 
 _SHARED = (
@@ -92,10 +92,18 @@ def together(names: Sequence[str], several: Sequence[Needs]) -> tuple[Needs, tup
             hint="give fewer queries in one call",
         )
     attributes: dict[Column, None] = dict.fromkeys(column for one in several for column in one.attributes)
+    guards: dict[Derived, list[Expression | None]] = {}
+    for one in several:
+        for derived in one.derived:
+            guards.setdefault(derived, []).append(None if is_common else one.where)
     windows = [one.window for one in several]
     needs = replace(
         first,
         attributes=tuple(attributes),
+        derived=tuple(
+            derived._replace(expression=_guarded(derived.expression, _any_of(wheres)))
+            for derived, wheres in guards.items()
+        ),
         conditions=tuple(conditions),
         where=wheres[0] if is_common else _any_of(wheres),
         # the last row of an instant for one question is none of another's, whose last is an earlier one

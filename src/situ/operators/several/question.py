@@ -18,6 +18,7 @@ from situ.operators.several.needs import View, together
 from situ.operators.several.operator import QUERY, Condensing, SeveralOperator, Slicing, prefix_of
 from situ.options import Options
 from situ.rows.needs import Needs
+from situ.rows.read import with_derived
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ class AskedSeveral:
 
     def operator(self, schema: pa.Schema, setting: Setting) -> SeveralOperator:
         """An operator of operators, which can do what all of them can."""
+        schema = with_derived(self.needs, schema, ansi=setting.ansi, time_zone=setting.time_zone)
         operators = tuple(one.operator(schema, setting) for one in self.asked)
         kind = SeveralOperator
         if all(isinstance(one, Slices) for one in operators):

@@ -63,9 +63,7 @@ class SituationsOperator:
         if look_back is None:
             return None
         forget_after = int(self.engine.spec.forget_after)
-        return Looking(
-            look_back, self.schema, forget_after, ansi=setting.ansi, time_zone=setting.time_zone
-        )
+        return Looking(look_back, self.schema, forget_after, ansi=setting.ansi, time_zone=setting.time_zone)
 
     @cached_property
     def identity(self) -> bytes:

@@ -58,9 +58,7 @@ class Whole(NamedTuple):
         return Whole(
             np.concatenate([one.is_whole for one in several]),
             np.concatenate([one.is_undecided for one in several]),
-            tuple(
-                pa.concat_arrays(list(own)) for own in zip(*(one.columns for one in several), strict=True)
-            ),
+            tuple(pa.concat_arrays(list(own)) for own in zip(*(one.columns for one in several), strict=True)),
         )
 
 

@@ -1,8 +1,8 @@
 """What the conditions of a query read of earlier instants (SEM 15), as data.
 
-A condition with prev is taken apart: every expression inside of prev is a column that is read, or computed, of
-each row and travels with it; what stands around it is a condition over such values and plain columns, and is
-evaluated once rows are in order.
+A condition with prev is taken apart: every expression inside of prev is a column that is read, or computed,
+of each row and travels with it; what stands around it is a condition over such values and plain columns, and
+is evaluated once rows are in order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from situ.rows.needs import Derived
 
 
 class Back(NamedTuple):
-    """A value of an earlier instant: the name it has in conditions, the column it is of, how far back it is."""
+    """A value of an earlier instant: its name in conditions, the column it is of, how far back it is."""
 
     name: str
     column: str
@@ -88,7 +88,9 @@ def look_back_of(bound: BoundQuery) -> LookBack | None:
     conditions = []
     for i, symbol in enumerate(bound.query.symbols):
         if symbol.condition is not None and looks_back(symbol.condition):
-            conditions.append(Looks(i, f"the condition of {symbol.name}", taken_apart(symbol.condition, name)))
+            conditions.append(
+                Looks(i, f"the condition of {symbol.name}", taken_apart(symbol.condition, name))
+            )
     if not conditions:
         return None
     named = {back.name for back in backs}

@@ -143,16 +143,14 @@ class Looking:
         return Earlier(offset, tuple(reader.columns(self._kept_types, int(offset[-1]))))
 
 
-def _compiled(
-    condition: Expression, schema: pa.Schema, what: str, *, ansi: bool, time_zone: str
-) -> Compiled:
+def _compiled(condition: Expression, schema: pa.Schema, what: str, *, ansi: bool, time_zone: str) -> Compiled:
     try:
         return compile_condition(condition, schema, what, ansi=ansi, time_zone=time_zone)
     except UnsupportedExpressionError as error:
         raise BindError(
             f"{error.message}, and what stands around prev in {what} is evaluated by situ itself, "
             "also on Spark",
-            hint="put it inside of prev, where Spark evaluates any expression, or compute it as a column first",
+            hint="put it inside of prev, where Spark evaluates everything, or compute it as a column first",
         ) from None
 
 

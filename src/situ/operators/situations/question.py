@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from situ.carry.contract import Returned, Setting
 from situ.errors import OptionError, QueryError
-from situ.expressions import compile_expression
 from situ.language.situations.absent import unbounded_absence, unbounded_hint
 from situ.language.situations.ast import Query
 from situ.language.situations.binder import BoundQuery, bind
@@ -30,6 +29,7 @@ from situ.operators.situations.result import MATCH_ID, MATCH_TIME, aggregates_of
 from situ.options import Options, check_forget_after
 from situ.rows.instants import AtTime, Lasting
 from situ.rows.needs import Condition, Needs, Order
+from situ.rows.read import with_derived
 
 _ONLY_EVENTS = ("ties", "forget_after")  # SEM 6.4: equal instants and gaps are normal for intervals
 _ONLY_INTERVALS = ("points",)
@@ -172,7 +172,7 @@ class AskedSituations:
         self, schema: pa.Schema, setting: Setting
     ) -> EventMatches | EventSituations | IntervalMatches | IntervalSituations:
         """One of four."""
-        schema = with_derived(self.needs, schema, setting)
+        schema = with_derived(self.needs, schema, ansi=setting.ansi, time_zone=setting.time_zone)
         operator = self._operator(schema, setting)
         _ = operator.looking  # what cannot be evaluated is refused where the question is asked
         return operator
@@ -229,15 +229,6 @@ def needs_of(bound: BoundQuery, options: Options) -> Needs:
 
 def _plain_of(look_back: LookBack | None) -> tuple[Column, ...]:
     return () if look_back is None else look_back.plain
-
-
-def with_derived(needs: Needs, schema: pa.Schema, setting: Setting) -> pa.Schema:
-    """The schema with the types of derived columns, as they are computed in process where it has none yet."""
-    missing = [one for one in needs.derived if one.name not in schema.names]
-    for name, expression in missing:
-        compiled = compile_expression(expression, schema, ansi=setting.ansi, time_zone=setting.time_zone)
-        schema = schema.append(pa.field(name, compiled.type))
-    return schema
 
 
 _NEVER = Expression("FALSE", ())

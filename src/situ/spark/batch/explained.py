@@ -117,7 +117,7 @@ def _event_bytes(job: Job | Source) -> int | None:
     """What all events would be as they travel."""
     needs, ordering = job.asked.needs, job.decision.ordering
     columns = [needs.time, *needs.attributes]
-    width = 1 + sum(_WIDTHS.get(column.type, 8) for column in columns)
+    width = 1 + sum(_WIDTHS.get(column.type, 8) for column in columns) + 8 * len(needs.derived)
     if ordering is not None and ordering.n_rows is not None:
         return ordering.n_rows * width
     return size_in_bytes(job.events) if isinstance(job, Job) else None

@@ -21,11 +21,11 @@ from situ.spark.batch.clock import with_clock
 from situ.spark.batch.strategy import Decision, decide
 from situ.spark.batch.tied import listening
 from situ.spark.select import output
-from situ.spark.select.project import project, schema_of, travelling
+from situ.spark.select.project import project, schema_of, travelling, travelling_types
 from situ.spark.session.plans import calls_python
 from situ.spark.session.settings import Settings, settings_of
 from situ.spark.session.ship import shipped
-from situ.spark.session.types import arrow_schema
+from situ.spark.session.types import schema_for
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -79,7 +79,7 @@ class Job:
         asked = question.bind(schema_of(df), options)
         needs, settings = asked.needs, settings_of(df.sparkSession)
         check_partition_types(needs)
-        operator = operator_of(asked, df.schema, settings, options)
+        operator = operator_of(asked, df, settings, options)
         until_of(options, needs, operator.schema)
         decision = decide(df, operator, options.strategy)
         events, observation, has_splits = projected(df, needs, options, decision)
@@ -124,9 +124,9 @@ class Job:
         )
 
 
-def operator_of(asked: Asked, schema: T.StructType, settings: Settings, options: Options) -> Operator:
+def operator_of(asked: Asked, df: DataFrame, settings: Settings, options: Options) -> Operator:
     """The operator as workers get it; RETURN is Spark's to evaluate."""
-    arrow = arrow_schema(asked.needs.columns, schema)
+    arrow = schema_for(asked.needs, travelling_types(df, asked.needs))
     return asked.operator(arrow, Setting(False, settings.ansi, settings.time_zone, options.join))
 
 

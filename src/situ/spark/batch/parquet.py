@@ -29,6 +29,7 @@ from situ.options import Options, read_options
 from situ.rows.clock import check_until, tick_of, until_of
 from situ.rows.kernels.numbers import LONG_AGO, OPEN
 from situ.rows.needs import OF_WHERE, Condition
+from situ.rows.read import compiled_columns
 from situ.spark.batch.job import (
     ELSEWHERE,
     OPTIONS,
@@ -127,7 +128,7 @@ class Source:
         needs = asked.needs
         check_partition_types(needs)
         settings = settings_of(df.sparkSession)
-        operator = operator_of(asked, df.schema, settings, options)
+        operator = operator_of(asked, df, settings, options)
         until_of(options, needs, operator.schema)
         folders = _folder_columns(df, scan, files)
         chosen = {path: _folder_values(path, folders, scan) for path in files}
@@ -178,11 +179,12 @@ class Source:
     @cached_property
     def compiled(self) -> list[Compiled]:
         """Every condition is one that can be evaluated in process, with exactly Spark's answer."""
-        ansi, zone = self.settings.ansi, self.settings.time_zone
-        return [
+        ansi, zone, needs = self.settings.ansi, self.settings.time_zone, self.asked.needs
+        conditions = [
             compile_condition(one.expression, self.schema, one.name, ansi=ansi, time_zone=zone)
             for one in self._conditions
         ]
+        return [*conditions, *compiled_columns(needs, self.schema, ansi=ansi, time_zone=zone).values()]
 
     def check_certain(self) -> None:
         """Nothing about the files or the conditions lets tasks find other rows than Spark would."""
@@ -204,9 +206,18 @@ class Source:
         for compiled, expression in zip(self.compiled, self._expressions, strict=True):
             if compiled.can_fail:  # Spark may find that it need not be evaluated
                 raise NotPlainError(f"{expression.sql} fails for some values")
+        for name, kind in self._derived_types.items():
+            if kind != self.operator.schema.field(name).type:
+                raise NotPlainError("what prev looks back at is of another type to Spark")
         own = user_functions(self.df.sparkSession, functions)
         if own:
             raise NotPlainError(f"the session may have a function {own[0]} of its own")
+
+    @property
+    def _derived_types(self) -> dict[str, pa.DataType]:
+        derived = self.asked.needs.derived
+        compiled = self.compiled[len(self.compiled) - len(derived) :]
+        return {one.name: own.type for one, own in zip(derived, compiled, strict=True)}
 
     @property
     def _reads_times(self) -> bool:
@@ -239,7 +250,8 @@ class Source:
 
     @property
     def _expressions(self) -> list[Expression]:
-        return [condition.expression for condition in self._conditions]
+        derived = [one.expression for one in self.asked.needs.derived]
+        return [*(condition.expression for condition in self._conditions), *derived]
 
     @property
     def schema(self) -> pa.Schema:

@@ -53,7 +53,7 @@ def why(df: DataFrame, question: Question, passed: dict[str, Any]) -> Any:
     asked = counting(whole)
     needs = asked.needs
     events = project(df, needs, drop_bad_rows=options.on_bad_rows == "drop")
-    operator = operator_of(asked, df.schema, settings_of(df.sparkSession), options)
+    operator = operator_of(asked, df, settings_of(df.sparkSession), options)
     assert isinstance(operator, Tells)
     keys = [F.col(travelling(needs, column)) for column in needs.partition]
     rows = events.repartition(*keys) if keys else events.repartition(1)

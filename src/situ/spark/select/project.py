@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from situ.carry.batch.direct import N_BAD_ROWS
 from situ.errors import BindError, no_condition
@@ -56,8 +57,9 @@ def project(
 ) -> DataFrame:
     """Select what is needed; conditions that do not fit fail here, with our errors.
 
-    The columns of `needs` travel as _c0, _c1, ..., after them the mask. `drop_bad_rows` leaves out rows
-    without a time; an Observation, or on a stream a name, also counts them, as `n_bad_rows`.
+    The columns of `needs`, the derived ones last, travel as _c0, _c1, ..., after them the mask.
+    `drop_bad_rows` leaves out rows without a time; an Observation, or on a stream a name, also counts them,
+    as `n_bad_rows`.
     `extra` columns travel behind the mask, `split` after them: it is evaluated before the conditions, as
     near to the scan as can be. `times` has a say before and after WHERE; rows that WHERE removes move a
     watermark as well (SEM 8.1).
@@ -76,6 +78,9 @@ def project(
     if split is not None:
         events = events.select("*", split.alias(SPLIT))
     columns = [column_named(column.name).alias(f"_c{i}") for i, column in enumerate(needs.columns)]
+    columns += [
+        F.expr(one.expression.sql).alias(f"_c{i}") for i, one in enumerate(needs.derived, len(needs.columns))
+    ]
     columns += [mask_of([condition.expression for condition in needs.conditions]).alias(MASK), *extra]
     if split is not None:
         columns.append(F.col(SPLIT))
@@ -139,10 +144,7 @@ def _check_conditions(df: DataFrame, needs: Needs) -> None:
             try:
                 _types(df, [condition])
             except AnalysisException as error:
-                raise BindError(
-                    f"Spark cannot evaluate {what}, {condition.sql}: {first_sentence(error)}",
-                    hint="check the names of functions and columns, and the types of their arguments",
-                ) from None
+                raise _not_evaluated(what, condition, error) from None
         raise
     for (what, condition), kind in zip(named, types, strict=True):
         if kind not in ("boolean", "void"):
@@ -152,6 +154,26 @@ def _check_conditions(df: DataFrame, needs: Needs) -> None:
 def _types(df: DataFrame, expressions: Sequence[Expression]) -> list[str]:
     columns = [F.expr(expression.sql).alias(f"_{i}") for i, expression in enumerate(expressions)]
     return [field.dataType.simpleString() for field in df.select(*columns).schema.fields]
+
+
+def travelling_types(df: DataFrame, needs: Needs) -> T.StructType:
+    """The columns of a DataFrame and, behind them, those that are derived."""
+    if not needs.derived:
+        return df.schema
+    columns = []
+    for name, expression in needs.derived:
+        try:
+            columns += df.select(F.expr(expression.sql).alias(name)).schema.fields
+        except AnalysisException as error:
+            raise _not_evaluated("what prev looks back at", expression, error) from None
+    return T.StructType([*df.schema.fields, *columns])
+
+
+def _not_evaluated(what: str, expression: Expression, error: AnalysisException) -> BindError:
+    return BindError(
+        f"Spark cannot evaluate {what}, {expression.sql}: {first_sentence(error)}",
+        hint="check the names of functions and columns, and the types of their arguments",
+    )
 
 
 def first_sentence(error: AnalysisException) -> str:

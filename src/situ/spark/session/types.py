@@ -9,12 +9,20 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from situ.aggregate.types import value_type
-from situ.language.text.types import Column
+from situ.language.text.types import Column, normal_type
+from situ.rows.needs import Needs
 
 
 def arrow_schema(columns: Sequence[Column], schema: T.StructType) -> pa.Schema:
     """The Arrow types in which these columns of a DataFrame reach a worker."""
     return pa.schema([(column.name, _arrow_type(column, schema)) for column in columns])
+
+
+def schema_for(needs: Needs, types: T.StructType) -> pa.Schema:
+    """The Arrow types in which rows reach a worker; `types` are those of all columns, also derived ones."""
+    derived = [Column(one.name, types[one.name].dataType.simpleString()) for one in needs.derived]
+    own = [Column(column.name, normal_type(column.type)) for column in derived]
+    return arrow_schema([*needs.columns, *own], types)
 
 
 def ddl(fields: Sequence[T.StructField]) -> str:

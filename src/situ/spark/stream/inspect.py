@@ -30,7 +30,7 @@ from situ.language.text.types import Column
 from situ.operators.questions import deriving, matching
 from situ.options import read_options
 from situ.saved.checks import require
-from situ.spark.session.types import arrow_schema
+from situ.spark.session.types import schema_for
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -306,7 +306,7 @@ def _program(header: Mapping[str, Any], made_for: MadeFor) -> Program:
     schema = tuple(Column(field.name, field.dataType.simpleString()) for field in types.fields)
     asked = _question(header["kind"], made_for.queries).bind(schema, options)
     # how it joins, and what RETURN makes of it, has no part in state
-    operator = asked.operator(arrow_schema(asked.needs.columns, types), Setting(evaluates=False))
+    operator = asked.operator(schema_for(asked.needs, types), Setting(evaluates=False))
     task = Task(operator, warns=False, labels=tuple(labels(made_for.n_buckets).tolist()), limit=1)
     return Program(task, {}, made_for.watermark, False, pa.schema([]))
 

@@ -25,7 +25,7 @@ from situ.options import Options, read_options
 from situ.rows.kernels.numbers import LONG_AGO, NEVER
 from situ.spark.batch.job import check_partition_types, operator_of, task_of
 from situ.spark.select import output
-from situ.spark.select.project import column_named, project, schema_of
+from situ.spark.select.project import column_named, project, schema_of, travelling_types
 from situ.spark.session.settings import settings_of
 from situ.spark.session.ship import shipped
 from situ.spark.session.tuned import PROVIDER, ROCKSDB, say_what_measuring_costs
@@ -135,11 +135,10 @@ class Job:
     def _made_of(self) -> dict[str, Any]:
         """What the operator can be made anew of, with the query's text, by who looks into a checkpoint."""
         needs, options = self.asked.needs, self.options
-        conditions = [condition.expression for condition in needs.conditions]
-        read = {name for one in (*conditions, needs.where) if one is not None for name in one.columns}
-        names = {name.lower() for name in read | {column.name for column in needs.columns}}
+        names = {name.lower() for name in (*needs.all_names, *needs.travelling_names)}
+        types = travelling_types(self.df, needs).fields
         return {
-            "schema": ddl([field for field in self.df.schema.fields if field.name.lower() in names]),
+            "schema": ddl([field for field in types if field.name.lower() in names]),
             "options": {
                 "time": needs.time.name,
                 "time_unit": options.time_unit,
@@ -152,7 +151,7 @@ class Job:
 
     def _task(self) -> Task:
         settings = settings_of(self.df.sparkSession)
-        operator = operator_of(self.asked, self.df.schema, settings, self.options)
+        operator = operator_of(self.asked, self.df, settings, self.options)
         return task_of(operator, settings, self.options, n_buckets=self.n_buckets)
 
 

@@ -9,7 +9,7 @@ from situ.rows.kernels.numbers import UNBOUNDED
 
 @kernel
 def histories(time, offset, horizon, forget_after):
-    """How many histories have begun since the step before (SEM 8.5): for each row, and in all for each slot."""
+    """How many histories have begun since the step before (SEM 8.5): for each row, and for each slot."""
     number, latest = np.zeros(len(time), np.int64), np.zeros(len(offset) - 1, np.int64)
     for k in range(len(offset) - 1):
         last, begun = horizon[k], 0
@@ -24,7 +24,7 @@ def histories(time, offset, horizon, forget_after):
 
 @kernel
 def places_back(history, offset, kept_offset, n):
-    """For each row the place of the n-th row before it in its history, -1 for none; kept values come first."""
+    """For each row the place of the n-th before it in its history, -1 for none; kept values come first."""
     n_kept = kept_offset[-1]
     places = np.empty(len(history), np.int64)
     for k in range(len(offset) - 1):
