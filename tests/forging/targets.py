@@ -52,6 +52,10 @@ LISTS = (
 FOLLOWED = (
     "FROM e PARTITION BY k ORDER BY t DEFINE A AS a AT LEAST 1, B AS b PATTERN A followed-by B WITHIN 20"
 )
+LOOKING = (
+    "FROM e PARTITION BY k ORDER BY t DEFINE A AS x > prev(x) OR prev(s, 3) = s OR prev(d + 1, 2) > w, "
+    "B AS prev(a, 2) AND prev(day) < day PATTERN A overlaps;meets;contains B WITHIN 20 RETURN sum(A.n) AS n"
+)
 GIVEN = (
     "FROM INTERVALS i SYMBOL BY kind STARTING ts ENDING te {ids}PARTITION BY k "
     "PATTERN A overlaps;contains;meets B WITHIN 30 RETURN A.ts AS p, B.ts AS q, A.level AS r"
@@ -159,6 +163,8 @@ def targets() -> Iterator[Target]:
     yield operator_target("followed-by", FOLLOWED, events, forget_after=50)
     yield operator_target("aggregates", AGGREGATES, events)
     yield operator_target("lists", LISTS, events)
+    yield operator_target("looking back", LOOKING, events, forget_after=30)
+    yield operator_target("looking back waiting", LOOKING, events, watermark=15)
     yield operator_target("waiting", AGGREGATES, events, watermark=15)
     yield operator_target("intervals with ids", GIVEN.format(ids="ID BY id "), intervals, given=True)
     yield operator_target(
@@ -166,6 +172,7 @@ def targets() -> Iterator[Target]:
     )
     yield bucket_target("bucket", AGGREGATES, events, watermark=False)
     yield bucket_target("bucket waiting", AGGREGATES, events, watermark=True)
+    yield bucket_target("bucket looking back", LOOKING, events, watermark=True)
     yield bucket_target("bucket of lists", LISTS, events, watermark=True)
     yield bucket_target("bucket of one partition", PLAIN.format(by=""), events, watermark=True)
     yield bucket_target(
