@@ -75,7 +75,8 @@ def test_given_intervals_too(join: str, batch: int) -> None:
     visited, n_matches = [], []
     for text in [*(WAYS[0].format(d=d) for d in DISTANCES), ""]:
         query = situ.query(
-            f"FROM INTERVALS e STARTING s ENDING e DEFINE A AS a, B AS NOT a PATTERN A before B {text} WITHIN 3000"
+            "FROM INTERVALS e STARTING s ENDING e DEFINE A AS a, B AS NOT a "
+            f"PATTERN A before B {text} WITHIN 3000"
         )
         operator = query.operator(table.schema, join=join)
         found = [operator.push(piece).num_rows for piece in table.to_batches(max_chunksize=batch)]
