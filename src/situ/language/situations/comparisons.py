@@ -133,7 +133,7 @@ def _side(cursor: Cursor, chain: Conjunction) -> _Side:
         if not token.is_sign("+", "-"):
             return _Side(tuple(endpoints), offset, has_unit, Span(start, cursor.last.end))
         sign = 1 if cursor.next().is_sign("+") else -1
-        if _is_negative(cursor):  # the value of a parameter
+        if _is_negative(cursor) and cursor.peek().span == cursor.peek(1).span:  # the value of a parameter
             cursor.next()
             sign = -sign
 
