@@ -205,6 +205,10 @@ class IntervalQueryError(QueryError):
     """FROM INTERVALS lacks a clause it needs, or uses one that only events can have (SEM 6)."""
 
 
+class SourceError(QueryError):
+    """Of several sources it is not said which one is meant, or two are meant where there can be one."""
+
+
 class BindError(QueryError):
     """The query does not fit the schema it is bound to."""
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from situ.spark.session.tuned import Tuned
 
     Table: TypeAlias = pl.DataFrame | pl.LazyFrame | pd.DataFrame | pa.Table | pa.RecordBatch
+    OneOrSeveral: TypeAlias = Table | Mapping[str, Table]
+    OneOrSeveralOnSpark: TypeAlias = SparkDataFrame | Mapping[str, SparkDataFrame]
+    Events: TypeAlias = OneOrSeveral | OneOrSeveralOnSpark
 
 
 # PySpark first: pandas and pyarrow without their stubs are Any, and take whatever comes before them.
@@ -38,7 +41,15 @@ def match(
     events: OnSpark, query: Query | str | Mapping[str, Query | str], **options: Unpack[DataFrameOptions]
 ) -> OnSpark: ...
 @overload
+def match(
+    events: Mapping[str, OnSpark], query: Query | str, **options: Unpack[DataFrameOptions]
+) -> OnSpark: ...
+@overload
 def match(events: InProcess, query: Query | str, **options: Unpack[TableOptions]) -> InProcess: ...
+@overload
+def match(
+    events: Mapping[str, InProcess], query: Query | str, **options: Unpack[TableOptions]
+) -> InProcess: ...
 @overload
 def match(
     events: InProcess, query: Mapping[str, Query | str], **options: Unpack[TableOptions]
@@ -52,15 +63,13 @@ def match(  # type: ignore[overload-cannot-match]
     events: pa.RecordBatch, query: Mapping[str, Query | str], **options: Unpack[TableOptions]
 ) -> dict[str, pa.Table]: ...
 @spelled_out(TableOptions, DataFrameOptions)
-def match(
-    events: Table | SparkDataFrame, query: Query | str | Mapping[str, Query | str], **options: Any
-) -> Any:
+def match(events: Events, query: Query | str | Mapping[str, Query | str], **options: Any) -> Any:
     """Every match in a table or stream, once, as a table of the same kind.
 
     `events` is a pyarrow Table or RecordBatch, a pandas DataFrame, a Polars DataFrame or LazyFrame, or a
-    Spark DataFrame, batch or streaming. `query` is what situ.query makes, or its text. Several by name are
-    answered in one pass: in process by a dict of tables, on Spark by one DataFrame with the column `query`
-    and a struct for each.
+    Spark DataFrame, batch or streaming; where FROM names several sources, a dict of such tables by name.
+    `query` is what situ.query makes, or its text. Several by name are answered in one pass: in process by a
+    dict of tables, on Spark by one DataFrame with the column `query` and a struct for each.
 
     >>> import pyarrow as pa, situ
     >>> q = situ.query("FROM t ORDER BY ts DEFINE A AS x > 1 RETURN A.ts AS since")
@@ -109,7 +118,15 @@ def situations(
     events: OnSpark, query: Query | str | Mapping[str, Query | str], **options: Unpack[DataFrameOptions]
 ) -> OnSpark: ...
 @overload
+def situations(
+    events: Mapping[str, OnSpark], query: Query | str, **options: Unpack[DataFrameOptions]
+) -> OnSpark: ...
+@overload
 def situations(events: InProcess, query: Query | str, **options: Unpack[TableOptions]) -> InProcess: ...
+@overload
+def situations(
+    events: Mapping[str, InProcess], query: Query | str, **options: Unpack[TableOptions]
+) -> InProcess: ...
 @overload
 def situations(
     events: InProcess, query: Mapping[str, Query | str], **options: Unpack[TableOptions]
@@ -123,9 +140,7 @@ def situations(  # type: ignore[overload-cannot-match]
     events: pa.RecordBatch, query: Mapping[str, Query | str], **options: Unpack[TableOptions]
 ) -> dict[str, pa.Table]: ...
 @spelled_out(TableOptions, DataFrameOptions, like=match)
-def situations(
-    events: Table | SparkDataFrame, query: Query | str | Mapping[str, Query | str], **options: Any
-) -> Any:
+def situations(events: Events, query: Query | str | Mapping[str, Query | str], **options: Any) -> Any:
     """The situations that a query derives, one row each, as a table of the same kind as `events`."""
     from situ.operators.questions import deriving
 
@@ -133,11 +148,13 @@ def situations(
 
 
 @overload
-def explain(events: SparkDataFrame, query: Query | str, **options: Unpack[BatchOptions]) -> Explanation: ...
+def explain(
+    events: OneOrSeveralOnSpark, query: Query | str, **options: Unpack[BatchOptions]
+) -> Explanation: ...
 @overload
-def explain(events: Table, query: Query | str, **options: Unpack[TableOptions]) -> Explanation: ...
+def explain(events: OneOrSeveral, query: Query | str, **options: Unpack[TableOptions]) -> Explanation: ...
 @spelled_out(TableOptions, BatchOptions, like=match)
-def explain(events: Table | SparkDataFrame, query: Query | str, **options: Any) -> Explanation:
+def explain(events: Events, query: Query | str, **options: Any) -> Explanation:
     """What was understood of a query, how it is run, and what the run does to this table.
 
     It prints as text, and as tables in a notebook. On a Spark DataFrame no job runs.
@@ -155,11 +172,11 @@ def explain(events: Table | SparkDataFrame, query: Query | str, **options: Any) 
 
 
 @overload
-def why(events: SparkDataFrame, query: Query | str, **options: Unpack[BatchOptions]) -> Why: ...
+def why(events: OneOrSeveralOnSpark, query: Query | str, **options: Unpack[BatchOptions]) -> Why: ...
 @overload
-def why(events: Table, query: Query | str, **options: Unpack[TableOptions]) -> Why: ...
+def why(events: OneOrSeveral, query: Query | str, **options: Unpack[TableOptions]) -> Why: ...
 @spelled_out(TableOptions, BatchOptions, like=match)
-def why(events: Table | SparkDataFrame, query: Query | str, **options: Any) -> Why:
+def why(events: Events, query: Query | str, **options: Any) -> Why:
     """Why a query matches what it matches, or nothing: where its candidates are lost, in words and counts.
 
     It prints as text, and as tables in a notebook.
@@ -230,7 +247,7 @@ def tune(spark: SparkSession) -> Tuned:
 
 @overload
 def plot(
-    events: SparkDataFrame,
+    events: OneOrSeveralOnSpark,
     query: Query | str,
     *,
     top: int = 3,
@@ -239,11 +256,16 @@ def plot(
 ) -> Pictures: ...
 @overload
 def plot(
-    events: Table, query: Query | str, *, top: int = 3, by: str | None = None, **options: Unpack[TableOptions]
+    events: OneOrSeveral,
+    query: Query | str,
+    *,
+    top: int = 3,
+    by: str | None = None,
+    **options: Unpack[TableOptions],
 ) -> Pictures: ...
 @spelled_out(TableOptions, BatchOptions, like=match)
 def plot(
-    events: Table | SparkDataFrame, query: Query | str, *, top: int = 3, by: str | None = None, **options: Any
+    events: Events, query: Query | str, *, top: int = 3, by: str | None = None, **options: Any
 ) -> Pictures:
     """Timelines of the first `top` matches, or of those with the largest RETURN column `by`, and an overview.
 
@@ -270,6 +292,7 @@ def _run(events: Any, question: Any, options: dict[str, Any]) -> Any:
     return in_process.run(events, question, options)
 
 
-def _is_spark(events: Any) -> TypeGuard[DataFrame]:
-    """Is this a Spark DataFrame, classic or Connect? Told by its module, so that pyspark is not imported."""
-    return type(events).__module__.partition(".")[0] == "pyspark"
+def _is_spark(events: Any) -> TypeGuard[Any]:
+    """Is this a Spark DataFrame, classic or Connect, or are some of these? Told without importing pyspark."""
+    several = events.values() if isinstance(events, Mapping) else [events]
+    return any(type(one).__module__.partition(".")[0] == "pyspark" for one in several)

@@ -148,7 +148,7 @@ def test_several_symbols_need_a_pattern() -> None:
 
 
 def test_a_schema_must_be_arrows() -> None:
-    with pytest.raises(DataError, match="pyarrow Schema, not for a dict"):
+    with pytest.raises(DataError, match="pyarrow Schema, not for a str"):
         QUERY.operator({"t": "int64"})  # type: ignore[arg-type]
 
 

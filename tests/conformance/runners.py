@@ -161,7 +161,8 @@ def single_events(table: Tables, text: str, options: dict[str, Any]) -> Iterator
         groups.setdefault((instant, key, name, i) if asked.ending else (instant, key), []).append((name, i))
     for group in groups.values():
         if isinstance(table, dict):
-            yield {name: one.take([i for of, i in group if of == name]) for name, one in table.items()}
+            rows = {name: pa.array([i for of, i in group if of == name], pa.int64()) for name in table}
+            yield {name: one.take(rows[name]) for name, one in table.items()}
         else:
             yield table.take([i for _, i in group])
 

@@ -65,12 +65,15 @@ class AggregateSpec:
         ansi: bool,
         with_count: bool,
         deciding: Container[int] = (),
+        names: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.ansi = ansi
         self.types: dict[str, ValueType] = {}
         wanted: dict[int, tuple[Item, Component]] = {}
         for index, item in items.items():
-            attribute = None if item.attribute is None else self._resolve(item.attribute, schema)
+            attribute = None
+            if item.attribute is not None:
+                attribute = self._resolve(names.get(item.attribute.lower(), item.attribute), schema)
             if attribute is not None:
                 _check(item, self.types[attribute])
             by_values = (
@@ -108,7 +111,8 @@ class AggregateSpec:
             for index, item in enumerate(bound.query.items)
             if item.symbol == symbol and item.function not in _ENDPOINTS
         }
-        return cls(items, bound.schema, ansi=ansi, with_count=with_count, deciding=read_items(bound.query))
+        deciding, names = read_items(bound.query), bound.names_for(symbol)
+        return cls(items, bound.schema, ansi=ansi, with_count=with_count, deciding=deciding, names=names)
 
     def __bool__(self) -> bool:
         """Whether there is anything to remember."""

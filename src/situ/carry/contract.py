@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 import pyarrow as pa
 
 from situ.language.text.nodes import Expression
-from situ.language.text.types import Schema
+from situ.language.text.types import Schema, Schemas
 from situ.options import Options
 from situ.rows.kernels.numbers import NEVER
 from situ.rows.needs import Needs
@@ -386,8 +386,8 @@ class Question(Protocol):
     def check_stream(self) -> None:
         """Refuse a question that no stream can answer with bounded state."""
 
-    def bind(self, schema: Schema, options: Options) -> Asked:
-        """Resolve names and types."""
+    def bind(self, schema: Schema | Schemas, options: Options) -> Asked:
+        """Resolve names and types, of one table or of tables by name."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,7 +20,8 @@ from situ.carry.contract import (
     emitted_schema,
     tables_of,
 )
-from situ.carry.push import reader_of, setting_of
+from situ.carry.intake import reader_of
+from situ.carry.push import setting_of
 from situ.carry.trace import traced
 from situ.errors import OptionError
 from situ.options import Options, read_options
@@ -30,7 +31,8 @@ from situ.rows.prepared import Prepared
 from situ.rows.read import TableReader
 from situ.rows.schema import latest_of, spark_schema
 from situ.rows.tables import from_arrow, hints_for, is_lazy, rowless, to_arrow, when_collected
-from situ.rows.tied import Place, Tied, calling_place, ties_in_table
+from situ.rows.tied import Place, Tied, calling_place
+from situ.rows.united import SourcesReader, schema_of, schemas_of
 
 OPTIONS = frozenset(
     {"time", "ties", "on_bad_rows", "join", "threads", "forget_after", "match_id", "ansi", "time_zone"}
@@ -55,7 +57,8 @@ def run(events: Any, question: Question, passed: dict[str, Any]) -> Any:
     answered = _answer(events, question, options)
     if isinstance(answered, dict):
         return {name: from_arrow(table, events) for name, table in answered.items()}
-    return from_arrow(answered, events)
+    like = next(iter(events.values())) if isinstance(events, Mapping) else events
+    return from_arrow(answered, like)
 
 
 def _answer(
@@ -64,14 +67,14 @@ def _answer(
     """The answer in Arrow; `lazy` is where it was asked for, if that is not here and now."""
     # what is refused or told of ties names columns of the table, and so is said here
     table, asked = _bound(events, question, replace(options, ties="last"))
-    operator = asked.operator(table.schema, setting_of(options))
-    read_table = reader_of(asked.needs, table.schema, options)
+    operator = asked.operator(schema_of(table, asked.needs), setting_of(options))
+    read_table = reader_of(asked.needs, schemas_of(table), options)
     rows = read_table(table)
     kept = operator.nothing(rows.n_slots)
     complete = _complete(read_table, table, rows, options)
     stepped = traced(operator, "in process")(kept, rows, complete, at_end=True)
     if stepped.tied is not None and stepped.tied.n_rows and options.ties != "last":
-        found = ties_in_table(asked.needs, stepped.tied, read_table.events(table), rows.time, rows.codes)
+        found = read_table.ties(stepped.tied, table, rows)
         if lazy is not None:  # columns that the query does not need have not been read
             found = replace(found, columns=(), ask="situ.why(events, query) tells which")
         if options.ties == "error":
@@ -88,14 +91,12 @@ def why(events: Any, question: Question, passed: dict[str, Any]) -> Any:
     options = checked(question, passed)
     table, whole = _bound(events, question, options)
     asked = counting(whole)
-    operator = asked.operator(table.schema, setting_of(options))
+    operator = asked.operator(schema_of(table, asked.needs), setting_of(options))
     assert isinstance(operator, Tells)
-    read_table = reader_of(asked.needs, table.schema, options)
+    read_table = reader_of(asked.needs, schemas_of(table), options)
     rows, tied = read_table(table), Tied()
     tally = operator.tally(rows, tied, _complete(read_table, table, rows, options))
-    ties = None
-    if tied.n_rows:
-        ties = ties_in_table(asked.needs, tied, read_table.events(table), rows.time, rows.codes)
+    ties = read_table.ties(tied, table, rows) if tied.n_rows else None
     reported = None
     if whole.having is not None:
         found = _answer(events, question, replace(options, ties="last"))
@@ -104,10 +105,12 @@ def why(events: Any, question: Question, passed: dict[str, Any]) -> Any:
     return operator.told(tally, ties, reported)
 
 
-def _complete(read_table: TableReader, table: pa.Table, rows: Prepared, options: Options) -> int | None:
+def _complete(
+    read_table: TableReader | SourcesReader, table: Any, rows: Prepared, options: Options
+) -> int | None:
     """One more than the clock of the table, for an operator that needs one (SEM 11.9)."""
     needs = read_table.needs
-    until = until_of(options, needs, table.schema)
+    until = until_of(options, needs, schema_of(table, needs))
     if not needs.ticks:
         return None
     latest = read_table.latest(table, latest_of(rows.time))
@@ -121,8 +124,15 @@ def counting(asked: Asked) -> Asked:
     return asked.counting()
 
 
-def _bound(events: Any, question: Question, options: Options) -> tuple[pa.Table, Asked]:
-    """The events as an Arrow table, and the question bound to its columns."""
+def _bound(events: Any, question: Question, options: Options) -> tuple[Any, Asked]:
+    """The events as an Arrow table, or one for each source, and the question bound to their columns."""
+    if isinstance(events, Mapping):
+        given = {name: to_arrow(one) for name, one in events.items()}
+        asked = question.bind({name: spark_schema(one.schema) for name, one in given.items()}, options)
+        tables = [given[part.name] for part in asked.needs.parts]
+        for part, one in zip(asked.needs.parts, tables, strict=True):
+            refuse_types(part.needs, one.schema)
+        return tables, asked
     table = to_arrow(events)
     with hints_for(events, table, question.time or options.time):
         asked = question.bind(spark_schema(table.schema), options)

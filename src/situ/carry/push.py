@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from situ.carry.contract import Kept, Question, Setting, emitted_schema, purged, tables_of
 from situ.carry.describe import drawn
+from situ.carry.intake import Batch, intake_of
 from situ.carry.store import SLOT_0, Store
 from situ.carry.trace import Trace
-from situ.errors import DataError, OptionError
+from situ.errors import DataError, OptionError, SourceError
 from situ.options import Options, read_options, ticks
-from situ.rows.ahead import Ahead, max_ahead_ticks
 from situ.rows.clock import tick_of
 from situ.rows.kernels.numbers import LONG_AGO, OPEN, UNBOUNDED, minus
 from situ.rows.kernels.order import extent
 from situ.rows.keys import shown
 from situ.rows.late_log import LateLog
-from situ.rows.needs import Needs
-from situ.rows.plain import event_schema, plain_schema, plain_table, refuse_types
 from situ.rows.prepared import Flags, Positions, Prepared, concat
-from situ.rows.read import TableReader
 from situ.rows.saved import check_rows, read_rows, write_rows
-from situ.rows.schema import refuse_reserved, spark_schema
+from situ.rows.schema import refuse_reserved
 from situ.rows.tied import Instant, Tied, Ties
 from situ.saved.checks import require
 from situ.saved.codec import Reader, Writer
@@ -42,33 +39,29 @@ _ELSEWHERE = "until is for whole inputs, an operator has advance(t); strategy is
 _PRUNE_FROM = 64  # things kept in a step's partitions; doubles with what pruning leaves
 _LAYOUT = b"push 1"  # of saved state beside what the operator writes
 
-_TABLES = (pa.RecordBatch, pa.Table)
 _LONG_AGO = int(LONG_AGO)  # NumPy compares its own numbers more slowly than Python does its own
-Batch: TypeAlias = pa.Table | pa.RecordBatch | Mapping[str, Any]
 
 
 class PushOperator:
     """Many partitions of one question; results do not depend on how the input is cut (SEM 8.3)."""
 
     def __init__(
-        self, question: Question, schema: pa.Schema, *, state: bytes | None = None, **options: Any
+        self,
+        question: Question,
+        schema: pa.Schema | Mapping[str, pa.Schema],
+        *,
+        state: bytes | None = None,
+        **options: Any,
     ) -> None:
-        if not isinstance(schema, pa.Schema):
-            raise DataError(
-                f"an operator is made for a pyarrow Schema, not for a {type(schema).__name__}",
-                hint="give the schema of the tables to come, such as table.schema",
-            )
         self.question = question
         self.options: Options = read_options(options, OPTIONS, "an operator", _ELSEWHERE)
         question.check_options(options)
-        self._event_schema, schema = event_schema(schema), plain_schema(schema)
-        asked = question.bind(spark_schema(schema), self.options)
-        self.needs = asked.needs
-        refuse_types(self.needs, schema)
-        self.input_schema = schema
+        self._intake: Any = intake_of(schema, question, self.options)
+        self.needs = self._intake.needs
+        self.input_schema = schema = self._intake.schema
         self.delay = ticks(self.options.watermark, self.needs.time, "watermark")
-        self.operator = asked.operator(schema, setting_of(self.options))
-        self._read_table = reader_of(self.operator.needs, schema, self.options)
+        self.operator = self._intake.asked.operator(schema, setting_of(self.options))
+        self._read_table = self._intake.rows
         self._schema = emitted_schema(self.operator)
         self._empty = pa.Table.from_batches([], self._schema)  # empty_table would import pandas
         key_types = [schema.field(column.name).type for column in self.needs.partition]
@@ -77,18 +70,17 @@ class PushOperator:
         # one partition whose rows never wait: nothing has to be looked up
         self._is_simple = not self.needs.partition and self.delay is None and not self._has_ticks
         self._waiting: list[Prepared] = []
-        self._latest = int(LONG_AGO)  # the largest instant seen in earlier batches
+        # of each source: the largest instant seen in earlier batches, and how far `advance` has moved it
+        self._latest = [_LONG_AGO] * self.needs.n_sources
+        self._advanced = [_LONG_AGO] * self.needs.n_sources
         self._complete = int(LONG_AGO)  # instants before this one are complete: W of SEM 8.1
         self._swept = int(LONG_AGO)
         self._prune_at = _PRUNE_FROM
-        self._late: list[pa.Table] = []
+        self._late: list[Any] = []
         self.late = 0
         self.forgotten = 0  # rows of things out of the window's reach (SEM 6.3)
         self.n_tied_rows = 0  # rows left out since it was made: a later one has their time (SEM 1.3)
-        max_ahead = max_ahead_ticks(self.options.max_ahead, self.needs.time)
-        zone = self.options.time_zone
-        self._ahead = None if max_ahead is None else Ahead(max_ahead, self.needs, schema, zone)
-        self._set_aside: list[pa.Table] = []
+        self._set_aside: list[Any] = []
         self.ahead = 0
         self._n_pushed = 0
         self._late_log = LateLog(delay=self.delay, in_microseconds=not self.needs.time.counts_ticks)
@@ -102,43 +94,47 @@ class PushOperator:
         With a watermark also those of rows that waited, even if this batch has no rows at all.
         `now` is the time that `max_ahead` counts from, the clock's if it is left out.
         """
-        table = self._table(batch)
-        if self._ahead is not None or now is not None:
+        table = self._intake.taken(batch)
+        if self.options.max_ahead is not None or now is not None:
             table = self._without_ahead(table, now)
-        self._n_pushed += table.num_rows
+        self._n_pushed += self._intake.n_rows(table)
         rows = self._read_table(table)
         if self._is_simple and self._complete == _LONG_AGO:
             return self._step(SLOT_0, rows, None, table) if len(rows.time) else self._empty
         if rows.keys:
             rows = rows._replace(codes=self._store.slots_of(rows.keys)[rows.codes], keys=[])
-        seen = self._latest
+        seen = max(self._latest)
         if self.delay is not None or self._has_ticks:
             earliest, latest = extent(rows.time)
             if earliest == LONG_AGO or latest == OPEN:
                 refuse_reserved(rows.time)  # one that waited would make every row after it late
             if self.delay is not None:
-                self._complete = max(self._complete, int(minus(self._latest, self.delay)))
-            self._latest = max(self._latest, self._read_table.latest(table, latest))
+                self._complete = max(self._complete, self._watermark())
+            self._latest = list(map(max, self._latest, self._intake.latest(table, latest)))
         if self._complete != LONG_AGO:
             is_late = rows.time < self._complete
             if is_late.any():
                 self._note_late(rows, is_late, table, seen if self.delay is not None else None)
                 rows = rows.select(~is_late)
                 if self.delay is None and self.options.late_rows:
-                    table = self._read_table.events(table).filter(pa.array(~is_late))
+                    table = self._intake.chosen(table, ~is_late)
         if self.delay is None:
             return self._apply(rows, None, table) if rows.n_rows else self._empty
         if rows.n_rows:
             self._waiting.append(rows)
         return self._release()
 
-    def advance(self, t: Any) -> pa.Table:
-        """Say that instants before `t` are complete, for every partition.
+    def advance(self, t: Any, source: str | None = None) -> pa.Table:
+        """Say that instants before `t` are complete, for every partition; of one source, where it is named.
 
         What waits for them is processed, state is purged, and later rows with an earlier instant are late.
         Results that come between events are reported up to there, also those of partitions without rows.
+        Of several sources an instant is complete when it is in all of them.
         """
-        self._complete = max(self._complete, self._tick(t))
+        tick = self._tick(t)
+        for i in self._sources_called(source):
+            self._advanced[i] = max(self._advanced[i], tick)
+        self._complete = max(self._complete, self._watermark())
         results = [self._release(), self._release_held(self._complete), self._step_due()]
         self._sweep()
         return _joined(results)
@@ -149,8 +145,9 @@ class PushOperator:
         With a watermark a later row at or before the largest instant processed is late (SEM 8.1). Where
         results come between events, time has passed up to the largest seen, in all partitions (SEM 11.9).
         """
-        if self._has_ticks and self._latest != _LONG_AGO:
-            self._complete = max(self._complete, self._latest + 1)
+        latest = max(self._latest)
+        if self._has_ticks and latest != _LONG_AGO:
+            self._complete = max(self._complete, latest + 1)
         results = [self._release_held(self._complete if self._has_ticks else int(OPEN))]
         if self._waiting:
             waiting, self._waiting = concat(self._waiting), []
@@ -164,7 +161,10 @@ class PushOperator:
         writer = Writer(self._identity())
         waiting = [concat(self._waiting)] if self._waiting else []
         counts = [self.late, self.ahead, self.n_bad_rows, self.forgotten]
-        writer.array(np.array([self._latest, self._complete, self._swept, *counts, len(waiting)]))
+        numbers = [max(self._latest), self._complete, self._swept, *counts, len(waiting)]
+        writer.array(np.array(numbers))
+        if self.needs.parts:
+            writer.array(np.array([self._latest, self._advanced]))
         self._store.write_to(writer)
         for rows in waiting:
             write_rows(writer, rows)
@@ -178,7 +178,12 @@ class PushOperator:
 
     def _read(self, reader: Reader) -> None:
         numbers = reader.array(np.int64, (8,)).tolist()
-        self._latest, self._complete, self._swept = numbers[:3]
+        latest, self._complete, self._swept = numbers[:3]
+        self._latest = [latest]
+        if self.needs.parts:
+            of_each = reader.array(np.int64, (2, self.needs.n_sources))
+            self._latest, self._advanced = of_each.tolist()
+            require(max(self._latest) == latest, "the largest time is none of any source")
         self.late, self.ahead, self._read_table.n_bad_rows, self.forgotten, n_waiting = numbers[3:]
         require(min(numbers[3:]) >= 0 and n_waiting <= 1, "a count is impossible")
         require(self._swept <= self._complete, "more was purged than is complete")
@@ -210,23 +215,26 @@ class PushOperator:
         self._trace = Trace("push") if on else None
 
     @property
-    def late_rows(self) -> pa.Table:
-        """The late rows so far, as they came; the operator must be made with late_rows=True."""
+    def late_rows(self) -> Any:
+        """The late rows so far, as they came; the operator must be made with late_rows=True.
+
+        A table; of several sources a dict of tables by name.
+        """
         if not self.options.late_rows:
             raise OptionError(
                 "late rows are counted but not kept", hint="make the operator with late_rows=True"
             )
-        return pa.concat_tables(self._late) if self._late else self.input_schema.empty_table()
+        return self._intake.together(self._late)
 
     @property
-    def ahead_rows(self) -> pa.Table:
-        """The rows that `max_ahead` has set aside so far, as they came; kept with late_rows=True."""
-        if not self.options.late_rows or self._ahead is None:
+    def ahead_rows(self) -> Any:
+        """The rows that `max_ahead` has set aside so far, like `late_rows`; kept with late_rows=True."""
+        if not self.options.late_rows or self.options.max_ahead is None:
             raise OptionError(
                 "rows from the future are not kept",
                 hint="make the operator with max_ahead, say max_ahead='1 hour', and late_rows=True",
             )
-        return pa.concat_tables(self._set_aside) if self._set_aside else self.input_schema.empty_table()
+        return self._intake.together(self._set_aside)
 
     @property
     def n_situations(self) -> int:
@@ -246,38 +254,34 @@ class PushOperator:
     @property
     def n_bad_rows(self) -> int:
         """How many rows on_bad_rows="drop" has dropped."""
-        return self._read_table.n_bad_rows
+        n_rows: int = self._read_table.n_bad_rows
+        return n_rows
 
     @property
     def nbytes(self) -> int:
         """Memory of what is kept between pushes."""
         return self._store.nbytes + sum(rows.nbytes for rows in self._waiting)
 
-    def _table(self, batch: Batch) -> pa.Table | pa.RecordBatch:
-        if not isinstance(batch, _TABLES):
-            if isinstance(batch, Mapping):
-                return self._event(batch)
-            raise DataError(
-                f"cannot push a {type(batch).__name__}",
-                hint="push a pyarrow Table or RecordBatch, or one event as a dict",
-            )
-        if batch.schema.equals(self.input_schema):
-            return batch
-        return _conformed(batch, self.input_schema)
+    def _watermark(self) -> int:
+        """What the sources' largest times and `advance` make complete: the least of theirs (SEM 13.5)."""
+        if self.delay is None:
+            return min(self._advanced)
+        by_rows = (int(minus(latest, self.delay)) for latest in self._latest)
+        return min(map(max, by_rows, self._advanced))
 
-    def _event(self, event: Mapping[str, Any]) -> pa.RecordBatch:
-        """A single event as a batch of one row."""
-        for name in self.input_schema.names:
-            if name not in event:
-                raise DataError(
-                    f"the event lacks column {name}; the operator was made for "
-                    f"{', '.join(self.input_schema.names)}",
-                    hint="give None where an event has no value",
-                )
-        try:
-            return plain_table(pa.RecordBatch.from_pylist([event], self._event_schema))
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
-            raise DataError(f"the event does not fit the operator's schema: {error}") from error
+    def _sources_called(self, source: str | None) -> Sequence[int]:
+        """The places of the sources that are meant; None means all."""
+        if source is None:
+            return range(len(self._advanced))
+        parts = self.needs.parts
+        found = [i for i, part in enumerate(parts) if source in (part.name, part.alias)]
+        if not found:
+            names = ", ".join(part.name for part in parts)
+            raise SourceError(
+                f"there is no source {source!r}",
+                hint=f"the sources are {names}" if parts else "leave it out: the query has one source",
+            )
+        return found
 
     def _tick(self, t: Any) -> int:
         kind = self.input_schema.field(self.needs.time.name).type
@@ -286,14 +290,12 @@ class PushOperator:
             raise DataError(f"cannot advance to {t!r}: the time column is {kind}")
         return tick
 
-    def _note_late(
-        self, rows: Prepared, is_late: Flags, table: pa.Table | pa.RecordBatch, seen: int | None
-    ) -> None:
+    def _note_late(self, rows: Prepared, is_late: Flags, table: Any, seen: int | None) -> None:
         """Count late rows, and keep them where they are asked for; `rows` are the events of `table`."""
         n_late = int(is_late.sum())
         self.late += n_late
         if self.options.late_rows:
-            self._late.append(_as_table(self._read_table.events(table)).filter(pa.array(is_late)))
+            self._late.append(self._intake.chosen(table, is_late))
         seen = self._latest_known() if seen is None else seen
         self._late_log.note(self._n_pushed, n_late, int(rows.time[is_late].min()), seen)
 
@@ -302,21 +304,19 @@ class PushOperator:
         slots = self._store.known_slots()
         return int(self._store.read(slots).horizon.max()) if len(slots) else int(LONG_AGO)
 
-    def _without_ahead(self, table: pa.Table | pa.RecordBatch, now: Any) -> pa.Table | pa.RecordBatch:
+    def _without_ahead(self, table: Any, now: Any) -> Any:
         """The rows that are not later than now + max_ahead; events among the others are counted (SEM 8.6)."""
-        if self._ahead is None:
+        if self.options.max_ahead is None:
             raise OptionError(
                 "push takes now= where max_ahead says how far ahead of it rows may be",
                 hint="make the operator with max_ahead, say max_ahead='1 hour', or leave out now",
             )
-        is_ahead = self._ahead.of(table, now)
-        if is_ahead is None:
-            return table
-        found = self._read_table.events(table.filter(pa.array(is_ahead)))
-        self.ahead += found.num_rows
-        if self.options.late_rows:
-            self._set_aside.append(_as_table(found))
-        return table.filter(pa.array(~is_ahead))
+        table, found = self._intake.set_aside(table, now)
+        if found is not None:
+            self.ahead += self._intake.n_rows(found)
+            if self.options.late_rows:
+                self._set_aside.append(found)
+        return table
 
     def _release(self) -> pa.Table:
         """Process the waiting rows that are complete, and what comes between events up to there."""
@@ -354,9 +354,7 @@ class PushOperator:
             return self._empty
         return self._step(self._store.known_slots(), self._no_rows(), complete)
 
-    def _apply(
-        self, rows: Prepared, complete: int | None, table: pa.Table | pa.RecordBatch | None = None
-    ) -> pa.Table:
+    def _apply(self, rows: Prepared, complete: int | None, table: Any = None) -> pa.Table:
         """Step the partitions these rows belong to."""
         slots, codes = self._store.dense(rows.codes)
         return self._step(slots, rows._replace(codes=codes), complete, table)
@@ -366,7 +364,7 @@ class PushOperator:
         slots: Positions,
         rows: Prepared,
         complete: int | None,
-        table: pa.Table | pa.RecordBatch | None = None,
+        table: Any = None,
     ) -> pa.Table:
         """Step these partitions; the rows' codes are positions in `slots`. `table` is what they came in."""
         kept = self._store.read(slots)
@@ -426,37 +424,9 @@ def setting_of(options: Options) -> Setting:
     return Setting(True, options.ansi, options.time_zone, options.join, options.threads)
 
 
-def reader_of(needs: Needs, schema: pa.Schema, options: Options) -> TableReader:
-    """What makes rows of tables in process."""
-    return TableReader(
-        needs,
-        schema,
-        ansi=options.ansi,
-        time_zone=options.time_zone,
-        on_bad_rows=options.on_bad_rows,
-    )
-
-
-def _as_table(rows: pa.Table | pa.RecordBatch) -> pa.Table:
-    return pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
-
-
 def _joined(tables: Sequence[pa.Table]) -> pa.Table:
     """Results one after the other."""
     filled = [table for table in tables if table.num_rows]
     if len(filled) > 1:
         return pa.concat_tables(filled)
     return filled[0] if filled else tables[0]
-
-
-def _conformed(batch: pa.Table | pa.RecordBatch, schema: pa.Schema) -> pa.Table | pa.RecordBatch:
-    """The batch with the operator's columns and types, or an error that names what does not fit."""
-    missing = [name for name in schema.names if name not in batch.schema.names]
-    if missing:
-        raise DataError(
-            f"the batch lacks column {missing[0]}; the operator was made for {', '.join(schema.names)}",
-        )
-    try:
-        return plain_table(batch.select(schema.names)).cast(schema)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DataError(f"the batch does not fit the operator's schema: {error}") from error

@@ -73,6 +73,8 @@ def _bound(args: argparse.Namespace, query: Query) -> BoundQuery:
 def _bound_to(rows: Any, query: Query, args: argparse.Namespace) -> BoundQuery:
     from situ.language.situations.binder import bind
 
+    if isinstance(rows, dict):
+        return _bound_to_several(rows, query, args)
     if not is_on_spark(rows):
         from situ.rows.schema import spark_schema
         from situ.rows.tables import hints_for, to_arrow
@@ -83,3 +85,17 @@ def _bound_to(rows: Any, query: Query, args: argparse.Namespace) -> BoundQuery:
     from situ.spark.select.project import schema_of
 
     return bind(query, schema_of(rows), time=args.time, time_unit=args.time_unit)
+
+
+def _bound_to_several(rows: dict[str, Any], query: Query, args: argparse.Namespace) -> BoundQuery:
+    from situ.language.situations.binder import bind
+
+    if is_on_spark(rows):
+        from situ.spark.select.project import schema_of
+
+        schemas = {name: schema_of(one) for name, one in rows.items()}
+    else:
+        from situ.rows.schema import spark_schema
+
+        schemas = {name: spark_schema(one.schema) for name, one in rows.items()}
+    return bind(query, schemas, time=args.time, time_unit=args.time_unit)

@@ -6,12 +6,12 @@ import argparse
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from situ.cli.common import add_query_argument, counted, note, time_value
 from situ.cli.files import FORMATS, STDIN, check_exists, format_of, from_stdin
 from situ.cli.way import Way, way_of
-from situ.errors import OptionError, UnsupportedExpressionError
+from situ.errors import OptionError, SourceError, UnsupportedExpressionError
 from situ.extras import has_spark
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def add_query_and_input(parser: argparse.ArgumentParser) -> None:
         metavar="INPUT",
         nargs="*",
         default=[],
-        help="parquet, CSV, JSON or Arrow files, folders of them, - for stdin, or the name of a Spark table",
+        help="parquet, CSV, JSON or Arrow files, folders of them, - for stdin, or the name of a Spark table; "
+        "of several sources each as NAME=INPUT",
     )
     parser.add_argument(
         "--input",
@@ -114,12 +115,13 @@ def put_inputs_together(args: argparse.Namespace, *, required: bool = True) -> N
     args.inputs = [*args.inputs, *args.named_inputs]
     if required and not args.inputs:
         raise OptionError("there is nothing to read.", hint="name files, folders or a table as INPUT.")
-    if STDIN in args.inputs and args.query == STDIN:
+    given = [name.rpartition("=")[2] if name.endswith(f"={STDIN}") else name for name in args.inputs]
+    if STDIN in given and args.query == STDIN:
         raise OptionError(
             "QUERY and INPUT are both -, and standard input can be only one of them.",
             hint="write the query in quotes, or to a file.",
         )
-    if args.inputs.count(STDIN) > 1:
+    if given.count(STDIN) > 1:
         raise OptionError("INPUT names standard input twice.", hint="give - once.")
 
 
@@ -131,16 +133,54 @@ def ask_input(
     The rows are an Arrow table, or a Spark DataFrame: where `way_of` says so, and where an expression is
     one that only Spark evaluates.
     """
-    way, kind = _way(args)
+    inputs = _by_source(args, query)
+    way = _way(args, inputs)
     if not way.on_spark:
         try:
-            return _asked(_read_in_process(args, kind, query), _options(args), what, ask)
+            return _asked(_read(inputs, _read_in_process), _options(args), what, ask)
         except UnsupportedExpressionError as error:
             _check_spark_can(args, error)
             _say(args, Way(True, error.message.rstrip(".")))
-            args.quiet = True  # how times are read was said
+            for one in inputs.values():
+                one.args.quiet = True  # how times are read was said
     options = {name: value for name, value in _options(args).items() if name not in _OF_THE_SESSION}
-    return _asked(_read_on_spark(args, kind, query), options, what, ask)
+    return _asked(_read(inputs, _read_on_spark), options, what, ask)
+
+
+class Input(NamedTuple):
+    """What is read for one source: the arguments with its own paths, and the columns that hold times."""
+
+    args: argparse.Namespace
+    times: list[str]
+
+
+def _by_source(args: argparse.Namespace, query: Query) -> dict[str, Input]:
+    """INPUT by the names of FROM (SEM 13.6); of one source under no name."""
+    if not query.sources:
+        return {"": Input(args, [name for name in query.times or (args.time,) if name is not None])}
+    shape = " ".join(f"{table.key}=FILE" for table in query.sources)
+    found: dict[str, Input] = {}
+    for given in args.inputs:
+        name, sign, path = given.partition("=")
+        tables = [table for table in query.sources if table.key == name]
+        if not sign or not tables:
+            raise SourceError(
+                f"INPUT {given!r} does not say which source of FROM it is for.", hint=f"write {shape}"
+            )
+        times = [time for table in tables for time in table.order_by[:1] or (args.time,) if time is not None]
+        own = found.setdefault(name, Input(argparse.Namespace(**{**vars(args), "inputs": []}), times))
+        own.args.inputs.append(path)
+    for table in query.sources:
+        if table.key not in found:
+            raise SourceError(f"there is no INPUT for {table.key}, which FROM names.", hint=f"write {shape}")
+    return found
+
+
+def _read(inputs: dict[str, Input], read: Callable[[Input], Any]) -> Any:
+    """The rows of the input, of several sources by name."""
+    if "" in inputs:
+        return read(inputs[""])
+    return {name: read(one) for name, one in inputs.items()}
 
 
 def _asked(
@@ -148,17 +188,26 @@ def _asked(
 ) -> Answer:
     from situ.cli.progress import watching
 
-    with watching(rows, what):
+    with watching(next(iter(rows.values())) if isinstance(rows, dict) else rows, what):
         return ask(rows, options)
 
 
 def is_on_spark(rows: Any) -> bool:
-    """Tell a Spark DataFrame from an Arrow table."""
-    return hasattr(rows, "sparkSession")
+    """Tell Spark DataFrames from Arrow tables."""
+    one = next(iter(rows.values())) if isinstance(rows, dict) else rows
+    return hasattr(one, "sparkSession")
 
 
-def _way(args: argparse.Namespace) -> tuple[Way, str]:
-    """Where to run, which is said, and what INPUT is."""
+def _way(args: argparse.Namespace, inputs: dict[str, Input]) -> Way:
+    """Where to run, which is said: on Spark if one of several sources has to be."""
+    ways = [_way_of(one.args) for one in inputs.values()]
+    way = next((way for way in ways if way.on_spark), ways[0])
+    _say(args, way)
+    return way
+
+
+def _way_of(args: argparse.Namespace) -> Way:
+    """Where to run on INPUT, whose kind is told by its name unless it was said."""
     if STDIN in args.inputs:
         path, args.format = from_stdin(args.format)
         args.inputs[args.inputs.index(STDIN)] = path
@@ -171,9 +220,7 @@ def _way(args: argparse.Namespace) -> tuple[Way, str]:
             hint="check the paths if files were meant.",
         )
     args.format = kind
-    way = way_of(args, kind)
-    _say(args, way)
-    return way, kind
+    return way_of(args, kind)
 
 
 def _say(args: argparse.Namespace, way: Way) -> None:
@@ -196,15 +243,16 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in _RUN_OPTIONS if getattr(args, name) is not None}
 
 
-def _wanted(args: argparse.Namespace, query: Query) -> Wanted:
+def _wanted(one: Input) -> Wanted:
     from situ.cli.local_files import Wanted
     from situ.cli.time_format import time_pattern
     from situ.expressions.zones import zone_of
 
+    args, times = one
     zone = args.time_zone or "UTC"
     zone_of(zone)  # a wrong one is refused before anything is read
     return Wanted(
-        times=[name for name in query.times or (args.time,) if name is not None],
+        times=times,
         time_zone=zone,
         time_format=None if args.time_format is None else time_pattern(args.time_format),
         drop=args.on_bad_rows == "drop",
@@ -216,12 +264,12 @@ def for_spark(path: str | Path) -> str:
     return re.sub(r"([\[\]{}*?\\])", r"\\\1", str(path))
 
 
-def _read_on_spark(args: argparse.Namespace, kind: str, query: Query) -> Any:
+def _read_on_spark(one: Input) -> Any:
     from situ.cli.local_files import read_files
     from situ.cli.session import local_spark
     from situ.cli.text_on_spark import read_text, with_times
 
-    wanted = _wanted(args, query)
+    args, wanted, kind = one.args, _wanted(one), one.args.format
     settings: dict[str, Any] = {"spark__sql__ansi__enabled": "false"} if args.ansi is False else {}
     if args.time_zone is not None:
         settings["spark__sql__session__timeZone"] = args.time_zone
@@ -238,10 +286,11 @@ def _read_on_spark(args: argparse.Namespace, kind: str, query: Query) -> Any:
     return rows
 
 
-def _read_in_process(args: argparse.Namespace, kind: str, query: Query) -> Any:
+def _read_in_process(one: Input) -> Any:
     from situ.cli.local_files import read_files
 
-    read = read_files(kind, args.inputs, _wanted(args, query))
+    args = one.args
+    read = read_files(args.format, args.inputs, _wanted(one))
     _tell(args, read.said)
     if read.n_left_out:
         note(f"{counted(read.n_left_out, 'row')} that could not be read left out.")

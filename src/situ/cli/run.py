@@ -31,6 +31,7 @@ EXAMPLES = """\
   situ run "FROM t ORDER BY ts DEFINE A AS x > 9 AT LEAST 5 minutes" t.csv --out hot.csv
   situ run drivers.situ cars/ --output-format json --limit 100
   zcat cars.csv.gz | situ run drivers.situ - --output-format csv | head
+  situ run storms.situ weather=w.parquet flights=f.csv
   situ run drivers.situ s3a://lake/cars --out s3a://lake/found --master spark://head:7077"""
 
 

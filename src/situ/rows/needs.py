@@ -53,6 +53,7 @@ class Needs:
     only_where_true: bool = False  # are attributes read only of rows at which some condition holds
     window: int | None = None  # ticks after which nothing of a row matters, None for ever
     ticks: bool = False  # may results fall between events, so that a clock must be told (SEM 11.9)
+    parts: tuple[Part, ...] = ()  # of several sources: how each is read; conditions and WHERE are theirs
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -73,6 +74,11 @@ class Needs:
         conditions = [condition.expression for condition in self.conditions]
         derived = [one.expression for one in self.derived]
         return (*conditions, *derived, *([self.where] if self.where else []))
+
+    @property
+    def n_sources(self) -> int:
+        """How many sources rows come from; of several, the last bits of a mask say which one's a row is."""
+        return max(1, len(self.parts))
 
     @property
     def all_names(self) -> tuple[str, ...]:
@@ -99,3 +105,17 @@ class Needs:
         """The same with their types; `schema` has those of the derived columns too."""
         own = {name: schema.field(name).type for name in self.attribute_names}
         return self.instant.carried(schema) | own
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of several sources (SEM 13): what is read of it by itself, as rows of all sources together."""
+
+    name: str  # of its table
+    alias: str
+    needs: Needs  # over its own columns; its conditions have the bits that those of all sources have
+    names: tuple[tuple[str, str], ...]  # of the columns of all sources those it has, and its own names
+
+    def own(self, name: str) -> str | None:
+        """Its own name of a column that rows of all sources have; None where it has none."""
+        return dict(self.names).get(name)

@@ -25,6 +25,14 @@ def arrange(
 
     What becomes of rows of one instant is `needs.order`. `tied` takes note of rows that are left out.
     """
+    if needs.parts:
+        return _arrange_sources(rows, n_slots, needs, tied)
+    return _arrange(rows, n_slots, needs, tied)
+
+
+def _arrange(
+    rows: Prepared, n_slots: int, needs: Needs, tied: Tied | None
+) -> tuple[Positions | None, Positions]:
     time, codes = rows.time, rows.codes
     if len(time) == 1 and n_slots == 1:
         return None, _ONE_ROW
@@ -44,6 +52,33 @@ def arrange(
         if tied is not None:
             tied.note(n_rows - len(order), instants)
     return order, offset
+
+
+def _arrange_sources(
+    rows: Prepared, n_slots: int, needs: Needs, tied: Tied | None
+) -> tuple[Positions, Positions]:
+    """The same of rows of several sources: ties are resolved within each (SEM 13.5).
+
+    So of an instant there may be a row of every source, and they stand side by side.
+    """
+    n = needs.n_sources
+    bits = rows.mask >> rows.mask.dtype.type(len(needs.conditions) - n)
+    source = np.zeros(rows.n_rows, np.int64)
+    for s in range(1, n):
+        source[(bits >> bits.dtype.type(s) & bits.dtype.type(1)) == 1] = s
+    apart = rows._replace(
+        codes=rows.codes * n + source,
+        keys=[values.take(pa.array(np.repeat(np.arange(len(values)), n))) for values in rows.keys],
+    )
+    of_each = Tied()
+    order, _ = _arrange(apart, n_slots * n, needs, of_each)
+    if tied is not None and of_each.n_rows:
+        tied.note(of_each.n_rows, [one._replace(code=one.code // n) for one in of_each.instants])
+    if order is None:
+        order = np.arange(rows.n_rows)
+    codes = rows.codes[order]
+    order = order[np.lexsort((rows.time[order], codes))]
+    return order, np.searchsorted(rows.codes[order], np.arange(n_slots + 1))
 
 
 def _instant(rows: Prepared, codes: Codes, row: int) -> Instant:

@@ -15,6 +15,7 @@ from situ.rows.needs import OF_WHERE, Condition, Needs
 from situ.rows.prepared import Positions, Prepared
 from situ.rows.schema import latest_of, ticks_reader, to_ticks
 from situ.rows.small import BatchReader, Mask, Predicate
+from situ.rows.tied import Tied, Ties, ties_in_table
 
 MASK = "_mask"  # the column that conditions travel in, where Spark has evaluated them
 
@@ -70,9 +71,15 @@ class TableReader:
 
     def latest(self, table: pa.Table | pa.RecordBatch, of_events: int) -> int:
         """The largest instant of a table's rows, those included that WHERE removes (SEM 8.1)."""
-        if self._where is None:
-            return of_events
-        return latest_of(self.needs.instant.of_any(self.needs.time, Columns(table, self._positions)))
+        return of_events if self._where is None else latest_of(self.instants(table))
+
+    def instants(self, table: pa.Table | pa.RecordBatch) -> Positions:
+        """The instants of a table's rows, events or not; LONG_AGO where there is no time."""
+        return self.needs.instant.of_any(self.needs.time, Columns(table, self._positions))
+
+    def ties(self, tied: Tied, table: pa.Table | pa.RecordBatch, rows: Prepared) -> Ties:
+        """What there is to say of rows that were left out, all of them read from this table."""
+        return ties_in_table(self.needs, tied, self.events(table), rows.time, rows.codes)
 
     def events(self, table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
         """The events among rows that were read, and whose bad rows were counted, before (SEM 1.2, 1.4)."""

@@ -7,23 +7,27 @@ from typing import TYPE_CHECKING, Any
 from situ.extras import need_spark, refuse_old_spark
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
     from situ.carry.contract import Question
 
 
-def run(df: DataFrame, question: Question, passed: dict[str, Any]) -> DataFrame:
-    """The answer to a question over a batch or streaming DataFrame; lazy."""
-    _check_workers(df.sparkSession)
-    if df.isStreaming:
+def run(events: DataFrame | Mapping[str, DataFrame], question: Question, passed: dict[str, Any]) -> DataFrame:
+    """The answer to a question over a batch or streaming DataFrame, or several by name; lazy."""
+    from situ.spark.select.united import frames_of
+
+    several = frames_of(events)
+    _check_workers(several[0].sparkSession)
+    if any(df.isStreaming for df in several):
         from situ.spark.stream import job as stream
 
-        return stream.run(df, question, passed)
+        return stream.run(events, question, passed)
     from situ.spark.batch import choose
+    from situ.spark.batch.sources import one_frame
 
-    return choose.run(df, question, passed)
+    return choose.run(*one_frame(events, question, passed), passed)
 
 
 def run_parquet(

@@ -6,7 +6,7 @@ Every part ends in the same readers and checks as query text, so the result equa
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -15,6 +15,7 @@ from situ.errors import (
     IntervalQueryError,
     QueryError,
     QuerySyntaxError,
+    SourceError,
     Span,
 )
 from situ.language.building.constraints import Constraint, no
@@ -35,6 +36,7 @@ from situ.language.situations.draft import (
 from situ.language.situations.gaps import checked_gaps
 from situ.language.situations.having import having_phrase
 from situ.language.situations.pattern import pattern as read_pattern
+from situ.language.situations.sources import Named, Origins, place_sources
 from situ.language.text.clauses import Clause
 from situ.language.text.durations import duration_text
 from situ.language.text.nodes import Duration, Expression
@@ -46,6 +48,7 @@ from situ.language.text.words import quote
 __all__ = ["Builder", "call", "col", "events", "intervals", "no", "sql", "symbols"]
 
 Condition = str | Value
+Columns = str | Mapping[str, str]  # one name for all sources, or a name for each by what it is called
 
 
 class _Definition(NamedTuple):
@@ -54,6 +57,7 @@ class _Definition(NamedTuple):
     at_least: Duration | None
     at_most: Duration | None
     ignoring: Gaps | None
+    on: str | None
 
 
 @dataclass(frozen=True)
@@ -63,26 +67,30 @@ class Builder:
     _source: str
     _intervals: IntervalSource | None = None
     _where: str | None = None
-    _order_by: tuple[str, ...] = ()
-    _partition_by: tuple[str, ...] = ()
+    _order_by: tuple[Columns, ...] = ()
+    _partition_by: tuple[Columns, ...] = ()
     _definitions: tuple[_Definition, ...] = ()
     _pattern: tuple[str, ...] = ()
     _within: Duration | None = None
     _emit: Literal["EARLY", "FINAL"] = "EARLY"
     _returns: tuple[tuple[str, str], ...] = field(default=())
     _having: str | None = None
+    _sources: tuple[Named, ...] = ()
 
     def where(self, condition: Condition) -> Builder:
         """Only rows that satisfy the condition are events at all."""
         return replace(self, _where=_text(condition))
 
-    def order_by(self, time: str, *ties: str) -> Builder:
-        """The time column, and columns that decide between rows of equal time."""
-        return replace(self, _order_by=tuple(map(check_name, (time, *ties))))
+    def order_by(self, time: Columns, *ties: Columns) -> Builder:
+        """The time column, and columns that decide between rows of equal time.
 
-    def partition_by(self, *columns: str) -> Builder:
-        """Match within each combination of values of these columns."""
-        return replace(self, _partition_by=tuple(map(check_name, columns)))
+        Where sources call it differently: `order_by({"w": "observed", "f": "departed"})`.
+        """
+        return replace(self, _order_by=tuple(map(_checked_columns, (time, *ties))))
+
+    def partition_by(self, *columns: Columns) -> Builder:
+        """Match within each combination of values of these columns; names by source as in `order_by`."""
+        return replace(self, _partition_by=tuple(map(_checked_columns, columns)))
 
     def define(
         self,
@@ -92,11 +100,13 @@ class Builder:
         at_least: Length | None = None,
         at_most: Length | None = None,
         ignoring_gaps: Length | None = None,
+        on: str | None = None,
     ) -> Builder:
         """A symbol stands for every maximal run of rows that satisfy the condition and last this long.
 
         `ignoring_gaps` is how long an interruption may be that does not end it, or "3 events". The condition
-        "SILENCE" stands for the time without any row.
+        "SILENCE" stands for the time without any row. `on` names the symbol's source where there are several
+        and its columns do not tell.
         """
         low, high = _length(at_least), _length(at_most)
         if low and high and low.has_unit == high.has_unit and low.value > high.value:
@@ -104,7 +114,7 @@ class Builder:
                 f"the bounds are the wrong way round: {duration_text(low)} is longer than "
                 f"{duration_text(high)}"
             )
-        entry = _Definition(str(symbol), _text(condition), low, high, _gaps(ignoring_gaps))
+        entry = _Definition(str(symbol), _text(condition), low, high, _gaps(ignoring_gaps), on)
         return replace(self, _definitions=(*self._definitions, entry))
 
     def pattern(self, *constraints: str | Constraint) -> Builder:
@@ -133,8 +143,14 @@ class Builder:
     def query(self) -> Query:
         """Check everything and make the query, equal to the one its text would make."""
         place = _place(self._source)
-        parts = tuple(token.value.lower() for token in place.source.tokens[:-1:2])
-        scope = Scope(frozenset(parts[start:] for start in range(len(parts))))
+        origins = Origins(self._sources) if self._sources else None
+        if origins is None:
+            parts = tuple(token.value.lower() for token in place.source.tokens[:-1:2])
+            scope = Scope(frozenset(parts[start:] for start in range(len(parts))))
+        else:
+            scope = origins.scope
+            origins.with_columns(*_clause("ORDER BY", self._order_by))
+            origins.with_columns(*_clause("PARTITION BY", self._partition_by))
         draft = Draft(
             place=place,
             source=self._source,
@@ -143,8 +159,8 @@ class Builder:
             intervals=self._intervals,
             where=None if self._where is None else _condition(self._where, scope, "the condition of WHERE"),
             where_written=None if self._where is None else _phrase(self._where),
-            order_by=self._order_by,
-            partition_by=self._partition_by,
+            order_by=() if origins else _names(self._order_by),
+            partition_by=() if origins else _names(self._partition_by),
             definitions=[_definition(entry, scope) for entry in self._definitions],
             pattern=_read_pattern(self._pattern),
             within=self._within,
@@ -155,12 +171,23 @@ class Builder:
         )
         if draft.intervals is not None and draft.intervals.symbol_by is not None and draft.definitions:
             raise IntervalQueryError("symbols come either from the column of symbol_by or from define()")
+        place_sources(draft, origins)
         return assemble(draft)
 
 
-def events(source: str) -> Builder:
-    """Begin a query over a table or stream of events."""
-    return Builder(_source_text(source))
+def events(*sources: str, **named: str) -> Builder:
+    """Begin a query over a table or stream of events, or over several: `events(w="weather", f="flights")`."""
+    entries = [_named(source, None) for source in sources]
+    entries += [_named(source, alias) for alias, source in named.items()]
+    if not entries:
+        raise QuerySyntaxError("the name of the events is missing", hint='write events("cars")')
+    if len(entries) == 1 and not named:
+        return Builder(entries[0].text)
+    if len(entries) == 1:
+        raise SourceError(
+            "another name is for one of several sources", hint=f'write events("{entries[0].text}")'
+        )
+    return Builder(", ".join(entry.text for entry in entries), _sources=tuple(entries))
 
 
 def intervals(
@@ -168,6 +195,39 @@ def intervals(
 ) -> Builder:
     """Begin a query over a table or stream whose rows are whole intervals (SEM 6)."""
     return Builder(_source_text(source), IntervalSource(starting, ending, symbol_by, id_by))
+
+
+def _named(source: str, alias: str | None) -> Named:
+    text = _source_text(source)
+    parts = tuple(token.value for token in Source.of(text).tokens[:-1:2])
+    return Named(text, parts, alias, _place(text if alias is None else f"{text} AS {quote(alias)}"))
+
+
+def _checked_columns(given: Columns) -> Columns:
+    if isinstance(given, Mapping):
+        return {check_name(alias): check_name(name) for alias, name in given.items()}
+    return check_name(given)
+
+
+def _names(columns: Sequence[Columns]) -> tuple[str, ...]:
+    """The columns of a query with one source."""
+    for column in columns:
+        if not isinstance(column, str):
+            raise SourceError("columns by source are for several sources", hint="give the name alone")
+    return tuple(map(str, columns))
+
+
+def _clause(name: str, columns: Sequence[Columns]) -> tuple[Source, Clause | None]:
+    """The columns of several sources as the text of a clause."""
+    entries = [
+        quote(column)
+        if isinstance(column, str)
+        else " = ".join(f"{quote(alias)}.{quote(own)}" for alias, own in column.items())
+        for column in columns
+    ]
+    source = Source.of(", ".join(entries))
+    keyword = Token(Kind.WORD, name, 0, 0)
+    return source, Clause(name, keyword, source.tokens[:-1]) if entries else None
 
 
 _DOTTED = re.compile(r"(?:[^\W\d]\w*|`[^`]+`)(?:\.(?:[^\W\d]\w*|`[^`]+`))*")
@@ -217,6 +277,7 @@ def _definition(entry: _Definition, scope: Scope) -> Definition:
     check_durations(source, tokens)
     given = (entry.at_least, entry.at_most)
     symbol, condition = defined(source, entry.name, tokens, scope, after=source.tokens[-1], given=given)
+    symbol = replace(symbol, on=entry.on)
     if entry.ignoring is not None:
         symbol = replace(symbol, ignoring=entry.ignoring)
     place = _place(f"{quote(entry.name)} AS {entry.condition}")

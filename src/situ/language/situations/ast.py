@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Unpack
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 from situ.algebra.certainty import Admissible, admission
 from situ.algebra.endpoints import End
 from situ.language.text.nodes import Duration, Expression
+from situ.language.text.tokens import tokenize
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -134,6 +136,11 @@ class SourceTable:
     partition_by: tuple[str, ...] = ()
     where: Expression | None = None
 
+    @property
+    def key(self) -> str:
+        """The name under which its table is given: the FROM name without back-quotes."""
+        return ".".join(token.value for token in tokenize(self.name) if token.is_name)
+
 
 @dataclass(frozen=True)
 class Query:
@@ -221,12 +228,16 @@ class Query:
         return explain_text(self)
 
     def operator(
-        self, schema: pa.Schema, *, state: bytes | None = None, **options: Unpack[OperatorOptions]
+        self,
+        schema: pa.Schema | Mapping[str, pa.Schema],
+        *,
+        state: bytes | None = None,
+        **options: Unpack[OperatorOptions],
     ) -> SituationsPush:
         """A push operator for this query: it takes batches of events and gives the matches they complete.
 
-        `schema` is the pyarrow schema of the batches to come; `state` what another operator's `state()` gave,
-        to go on from there.
+        `schema` is the pyarrow schema of the batches to come, of several sources a dict by name. `state` is
+        what another operator's `state()` gave, to go on from there.
         """
         from situ.operators.situations.push import (
             operator,  # a convenience: the layers above stay unknown here

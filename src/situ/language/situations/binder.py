@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -35,6 +35,7 @@ from situ.language.text.types import (
     Column,
     Kind,
     Schema,
+    Schemas,
     decimal_of,
     field_type,
     kind_of,
@@ -61,26 +62,56 @@ class BoundQuery:
     at_least: tuple[int | None, ...]
     at_most: tuple[int | None, ...]
     item_types: tuple[str, ...]
+    sources: tuple[BoundSource, ...] = ()  # of a query that has several
 
     def column(self, name: str) -> Column:
         """A column by a name that binding has resolved, in the schema's spelling."""
         return next(column for column in self.schema if column.name.lower() == name.lower())
 
+    def names_for(self, symbol: str) -> Mapping[str, str]:
+        """What columns that a symbol reads are called in `schema`, by their own names in lower case."""
+        return next((dict(one.names) for one in self.sources if symbol in one.bound.query.symbol_names), {})
+
+    def column_of(self, item: Item) -> Column:
+        """The column that an item reads."""
+        assert item.attribute is not None
+        own = item.attribute.lower()
+        return self.column(self.names_for(item.symbol).get(own, own))
+
+
+@dataclass(frozen=True)
+class BoundSource:
+    """One of several sources (SEM 13): the part of the query that is about it, bound to its own columns."""
+
+    name: str  # of its table
+    alias: str
+    bound: BoundQuery
+    names: tuple[tuple[str, str], ...]  # each column in lower case, and its name among those of all sources
+
 
 def bind(
-    query: Query, schema: Schema, *, time: str | None = None, time_unit: str | None = None
+    query: Query, schema: Schema | Schemas, *, time: str | None = None, time_unit: str | None = None
 ) -> BoundQuery:
     """Resolve a query against a schema; `time` names the time column where ORDER BY does not.
 
     `time_unit` says what the numbers of the time column count.
     """
-    columns = tuple(Column(column.name, normal_type(column.type)) for column in schema)
-    return _Binder(query, columns, time_unit).bound(time)
+    if query.sources or isinstance(schema, Mapping):
+        from situ.language.situations.bound_sources import bind_sources  # which is made of what is here
+
+        return bind_sources(query, schema, time=time, time_unit=time_unit)
+    return Binder(query, schema, time_unit).bound(time)
 
 
-class _Binder:
-    def __init__(self, query: Query, schema: Schema, time_unit: str | None) -> None:
+class Binder:
+    """Resolves a query, or the part of one that is about one of its sources: errors show `whole`."""
+
+    def __init__(
+        self, query: Query, schema: Schema, time_unit: str | None, whole: Query | None = None
+    ) -> None:
+        schema = tuple(Column(column.name, normal_type(column.type)) for column in schema)
         self.query = query
+        self.whole = whole
         self.time_unit = time_unit
         self.schema = schema
         self.by_name: dict[str, list[Column]] = {}
@@ -88,6 +119,7 @@ class _Binder:
             self.by_name.setdefault(column.name.lower(), []).append(column)
 
     def bound(self, option: str | None) -> BoundQuery:
+        """The query and what its names stand for; `option` is the time column where ORDER BY has none."""
         query = self.query
         time, ties = self.time(option), tuple(self.column(name, "ORDER BY") for name in query.order_by[1:])
         partition = tuple(self.column(name, "PARTITION BY") for name in query.partition_by)
@@ -101,10 +133,8 @@ class _Binder:
         item_types = tuple(self.item_type(item, time) for item in query.items)
         if query.having is not None:
             self.check_having(query.having, item_types)
+        self.check_distances(time)
         ticks = partial(self.ticks, time)
-        for differences in (query.differences, *(absence.differences for absence in query.absences)):
-            for difference in differences:
-                ticks(difference.bound)
         for symbol in query.symbols:
             ticks(None if symbol.ignoring is None else symbol.ignoring.duration)
         return BoundQuery(
@@ -162,7 +192,7 @@ class _Binder:
         self, kind: type[BindError], message: str, name: str | None, *, hint: str | None = None
     ) -> QueryError:
         """An error with its caret under `name` in the canonical text: the bound query has no other."""
-        source = Source.of(str(self.query))
+        source = Source.of(str(self.whole or self.query))
         token = next((token for token in source.tokens if token.is_name and token.value == name), None)
         return source.error(kind, message, token, hint=hint) if token else kind(message, hint=hint)
 
@@ -274,6 +304,13 @@ class _Binder:
                 hint=f"say of what, as in {duration.value} seconds",
             )
         return duration.value
+
+    def check_distances(self, time: Column) -> None:
+        """The distances of PATTERN are such as this time has."""
+        query = self.query
+        for differences in (query.differences, *(absence.differences for absence in query.absences)):
+            for difference in differences:
+                self.ticks(time, difference.bound)
 
     # -- conditions
 

@@ -80,6 +80,7 @@ def assemble(draft: Draft) -> Query:
         differences=differences,
         absences=absences,
         having=having,
+        sources=draft.sources,
     )
     if pattern is not None:
         for absence, group in zip(absences, pattern.groups, strict=True):
@@ -102,9 +103,10 @@ def _symbols(draft: Draft) -> tuple[Symbol, ...]:
         symbols = tuple(Symbol(name) for name in mentioned)
     else:
         symbols = _defined(draft)
-    if len(symbols) > MAX_SYMBOLS:
-        place = draft.definitions[MAX_SYMBOLS].place if draft.definitions else draft.place
-        raise too_many_symbols(place, len(symbols))
+    most = MAX_SYMBOLS - len(draft.sources)  # each of several sources takes the place of a symbol
+    if len(symbols) > most:
+        place = draft.definitions[most].place if draft.definitions else draft.place
+        raise too_many_symbols(place, len(symbols), len(draft.sources))
     return symbols
 
 
@@ -137,6 +139,7 @@ def _check_conditions(draft: Draft, names: Sequence[str]) -> None:
     written = [definition.written for definition in draft.definitions]
     if draft.where_written is not None:
         refuse_prev(*draft.where_written, "the condition of WHERE")
+    qualifier = quote(draft.sources[0].alias) if draft.sources else draft.source
     for source, tokens in [*written, *([draft.where_written] if draft.where_written else [])]:
         variables = lambda_names(tokens)
         for first, last in paths(tokens):
@@ -149,7 +152,7 @@ def _check_conditions(draft: Draft, names: Sequence[str]) -> None:
                     f"{path} is a start, end or length of a situation, but a condition sees only one row",
                     span_of(tokens[first : last + 1]),
                     hint="compare starts and ends in PATTERN, bound a length with AT LEAST or AT MOST; "
-                    f"a field of a column called {parts[0]} is written {draft.source}.{path}",
+                    f"a field of a column called {parts[0]} is written {qualifier}.{path}",
                 )
 
 

@@ -1,4 +1,4 @@
-"""DEFINE: `A AS condition [AT LEAST d | AT MOST d | BETWEEN d AND d] [IGNORING GAPS UP TO d]`."""
+"""DEFINE: `A [ON source] AS condition [AT LEAST d | AT MOST d | BETWEEN d AND d] [IGNORING GAPS UP TO d]`."""
 
 from __future__ import annotations
 
@@ -66,6 +66,7 @@ def _definition(source: Source, tokens: Sequence[Token], keyword: Token, scope: 
         )
     if not name.is_name:
         raise source.expected("the name of a symbol", name, hint="write DEFINE A AS speed > 70")
+    on, tokens = _cut_on(source, tokens)
     if len(tokens) < 2 or not tokens[1].is_word("AS"):
         found = tokens[1] if len(tokens) > 1 else None
         raise source.error(
@@ -76,7 +77,20 @@ def _definition(source: Source, tokens: Sequence[Token], keyword: Token, scope: 
             hint=_definition_hint(source, tokens),
         )
     symbol, condition = defined(source, name.value, tokens[2:], scope, after=tokens[1])
-    return Definition(symbol, Place(source, name.span), Phrase(source, condition))
+    return Definition(replace(symbol, on=on), Place(source, name.span), Phrase(source, condition))
+
+
+def _cut_on(source: Source, tokens: Sequence[Token]) -> tuple[str | None, Sequence[Token]]:
+    """The source behind ON (SEM 13.2), and the definition without it."""
+    if len(tokens) < 2 or not tokens[1].is_word("ON"):
+        return None, tokens
+    if len(tokens) < 3 or not tokens[2].is_name or tokens[2].is_word("AS"):
+        raise source.expected(
+            "the name of a source after ON",
+            tokens[min(2, len(tokens) - 1)],
+            hint="write DEFINE A ON w AS ...",
+        )
+    return tokens[2].value, (tokens[0], *tokens[3:])
 
 
 def defined(
@@ -123,10 +137,11 @@ def _definition_hint(source: Source, tokens: Sequence[Token]) -> str:
     return f"{hint}; a comma inside a condition must stand in parentheses, as in speed IN (1, 2)"
 
 
-def too_many_symbols(place: Place, n_symbols: int) -> QueryError:
+def too_many_symbols(place: Place, n_symbols: int, n_sources: int = 0) -> QueryError:
+    of = f" of {n_sources} sources" if n_sources else ""
     return place.error(
         TooManySymbolsError,
-        f"a query can have {MAX_SYMBOLS} symbols, this one has {n_symbols}",
+        f"a query{of} can have {MAX_SYMBOLS - n_sources} symbols, this one has {n_symbols}",
         hint="match parts of the pattern with queries of their own",
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from situ.errors import QueryError, Span
-from situ.language.situations.ast import Difference, IntervalSource, Symbol
+from situ.language.situations.ast import Difference, IntervalSource, SourceTable, Symbol
 from situ.language.text.nodes import Duration, Expression
 from situ.language.text.sql import Scope
 from situ.language.text.tokens import Source, Token
@@ -136,3 +136,4 @@ class Draft:
     emit: Literal["EARLY", "FINAL"] = "EARLY"
     returns: list[ReturnText] | None = None  # None: every endpoint, as RETURN * does
     having: Phrase | None = None
+    sources: tuple[SourceTable, ...] = ()  # where there are several

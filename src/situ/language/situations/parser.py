@@ -13,6 +13,7 @@ from situ.language.situations.draft import Draft, Phrase, Place
 from situ.language.situations.having import having_phrase
 from situ.language.situations.pattern import pattern
 from situ.language.situations.returns import return_texts
+from situ.language.situations.sources import Named, Origins, place_sources
 from situ.language.text.clauses import Clause, clause_hint, split_clauses, split_commas
 from situ.language.text.durations import duration
 from situ.language.text.foreign import check_text, sort_hint
@@ -44,15 +45,21 @@ def query(text: str, /, **parameters: Parameter) -> Query:
 
 def read_clauses(source: Source, clauses: dict[str, Clause]) -> Draft:
     """Look inside each clause; whether the clauses fit each other is for `assemble` to say."""
-    draft = _from(source, clauses["FROM"])
+    draft, origins = _from(source, clauses["FROM"])
     if "WHERE" in clauses:
         draft.where = _where(source, clauses["WHERE"], draft.scope)
         draft.where_written = Phrase(source, clauses["WHERE"].tokens)
-    draft.order_by = _order_by(source, clauses.get("ORDER BY"), draft.scope)
-    draft.partition_by = _columns(source, clauses.get("PARTITION BY"), draft.scope)
+    order_by = _ascending(source, clauses.get("ORDER BY"))
+    if origins is None:
+        draft.order_by = _columns(source, order_by, draft.scope)
+        draft.partition_by = _columns(source, clauses.get("PARTITION BY"), draft.scope)
+    else:
+        origins.with_columns(source, order_by)
+        origins.with_columns(source, clauses.get("PARTITION BY"))
     draft.intervals = _intervals(source, clauses, draft)
     if "DEFINE" in clauses:
         draft.definitions = definitions(source, clauses["DEFINE"], draft.scope)
+    place_sources(draft, origins)
     if "PATTERN" in clauses:
         draft.pattern = pattern(source, clauses["PATTERN"])
     if "WITHIN" in clauses:
@@ -68,10 +75,16 @@ def read_clauses(source: Source, clauses: dict[str, Clause]) -> Draft:
     return draft
 
 
-def _from(source: Source, clause: Clause) -> Draft:
+def _from(source: Source, clause: Clause) -> tuple[Draft, Origins | None]:
     tokens = clause.tokens
     if not tokens:
         raise source.error(QuerySyntaxError, "the name of the events is missing after FROM", clause.keyword)
+    place = Place(source, span_of((clause.keyword, *tokens)))
+    entries = split_commas(tokens)
+    if len(entries) > 1:
+        origins = Origins([_one_of_several(source, entry, clause) for entry in entries])
+        names = ", ".join(table.name for table in origins.tables)
+        return Draft(place, names, origins.scope, sources=origins.tables), origins
     # A table may be called intervals: then no name follows.
     is_intervals = len(tokens) > 1 and tokens[0].is_word("INTERVALS") and tokens[1].is_name
     is_intervals = is_intervals and not tokens[1].is_word("AS")
@@ -81,8 +94,29 @@ def _from(source: Source, clause: Clause) -> Draft:
     if alias is not None:
         qualifiers.add((alias.value.lower(),))
     text = ".".join(quote(part) for part in name)
-    place = Place(source, span_of((clause.keyword, *tokens)))
-    return Draft(place, text, Scope(frozenset(qualifiers)), is_intervals=is_intervals)
+    return Draft(place, text, Scope(frozenset(qualifiers)), is_intervals=is_intervals), None
+
+
+def _one_of_several(source: Source, tokens: Sequence[Token], clause: Clause) -> Named:
+    """One entry of FROM (SEM 13.2)."""
+    if not tokens:
+        raise source.error(
+            QuerySyntaxError,
+            "the name of a source is missing in FROM",
+            clause.keyword,
+            hint="sources are separated by commas: FROM weather AS w, flights AS f",
+        )
+    if tokens[0].is_word("INTERVALS") and len(tokens) > 1 and not tokens[1].is_word("AS"):
+        raise source.error(
+            IntervalQueryError,
+            "given intervals do not mix with other sources",
+            tokens[0],
+            hint="match the intervals in a query of their own, or give the rows as events",
+        )
+    name, rest = _dotted(source, tokens)
+    alias = _alias(source, rest)
+    text = ".".join(quote(part) for part in name)
+    return Named(text, tuple(name), None if alias is None else alias.value, Place(source, span_of(tokens)))
 
 
 def _dotted(source: Source, tokens: Sequence[Token]) -> tuple[list[str], Sequence[Token]]:
@@ -102,9 +136,12 @@ def _dotted(source: Source, tokens: Sequence[Token]) -> tuple[list[str], Sequenc
 def _alias(source: Source, tokens: Sequence[Token]) -> Token | None:
     if not tokens:
         return None
-    if tokens[0].is_sign(",") or tokens[0].is_word("JOIN", "INNER", "LEFT", "CROSS"):
+    if tokens[0].is_word("JOIN", "INNER", "LEFT", "CROSS"):
         raise source.expected(
-            "one source of events", tokens[0], hint="join or union the tables in the DataFrame first"
+            "sources separated by commas",
+            tokens[0],
+            hint="sources are not joined, situations of all of them are matched: "
+            "FROM weather AS w, flights AS f",
         )
     for word, clause in (("GROUP", "PARTITION BY"), ("PARTITION", "PARTITION BY"), ("ORDER", "ORDER BY")):
         if tokens[0].is_word(word) and len(tokens) > 1:
@@ -170,9 +207,10 @@ def _column(source: Source, tokens: Sequence[Token], clause: Clause, scope: Scop
     return parts[0]
 
 
-def _order_by(source: Source, clause: Clause | None, scope: Scope) -> tuple[str, ...]:
+def _ascending(source: Source, clause: Clause | None) -> Clause | None:
+    """ORDER BY without the ASC that means nothing."""
     if clause is None:
-        return ()
+        return None
     kept: list[Token] = []
     for token in clause.tokens:
         if token.is_word("DESC", "NULLS"):
@@ -184,7 +222,7 @@ def _order_by(source: Source, clause: Clause | None, scope: Scope) -> tuple[str,
             )
         if not (token.is_word("ASC") and kept and kept[-1].is_name):
             kept.append(token)
-    return _columns(source, Clause(clause.name, clause.keyword, tuple(kept)), scope)
+    return Clause(clause.name, clause.keyword, tuple(kept))
 
 
 def _emit(source: Source, clause: Clause) -> Literal["EARLY", "FINAL"]:

@@ -24,7 +24,7 @@ from situ.language.text.words import ITEM_ENDPOINTS, quote
 
 def query_text(query: Query) -> str:
     """The canonical text: one clause a line, in the order of the grammar."""
-    lines = [f"FROM {'INTERVALS ' if query.intervals else ''}{query.source}"]
+    lines = [f"FROM {'INTERVALS ' if query.intervals else ''}{_from(query)}"]
     if query.intervals is not None:
         named = (
             ("SYMBOL BY", query.intervals.symbol_by),
@@ -33,11 +33,19 @@ def query_text(query: Query) -> str:
             ("ID BY", query.intervals.id_by),
         )
         lines[0] += "".join(f" {clause} {quote(column)}" for clause, column in named if column is not None)
-    if query.where is not None:
-        lines.append(f"WHERE {_condition(query, query.where)}")
-    for clause, columns in (("ORDER BY", query.order_by), ("PARTITION BY", query.partition_by)):
+    wheres = [_qualified(table.where, table.alias) for table in query.sources if table.where is not None]
+    wheres += [_condition(query, query.where)] if query.where is not None else []
+    if wheres:
+        lines.append(f"WHERE {' AND '.join(wheres)}")
+    for clause, columns in (
+        ("ORDER BY", _columns(query, query.order_by, [table.order_by for table in query.sources])),
+        (
+            "PARTITION BY",
+            _columns(query, query.partition_by, [table.partition_by for table in query.sources]),
+        ),
+    ):
         if columns:
-            lines.append(f"{clause} {', '.join(quote(column) for column in columns)}")
+            lines.append(f"{clause} {', '.join(columns)}")
     if query.intervals is None or query.intervals.symbol_by is None:
         lines.append("DEFINE " + ",\n       ".join(_definition(query, symbol) for symbol in query.symbols))
     pattern = _pattern(query)
@@ -55,9 +63,64 @@ def query_text(query: Query) -> str:
     return "\n".join(lines)
 
 
+def _from(query: Query) -> str:
+    if not query.sources:
+        return query.source
+    return ", ".join(
+        table.name if table.name == quote(table.alias) else f"{table.name} AS {quote(table.alias)}"
+        for table in query.sources
+    )
+
+
+def _columns(query: Query, own: Sequence[str], of_each: Sequence[Sequence[str]]) -> list[str]:
+    """The columns of a clause; those of several sources by name where it is the same, else paired.
+
+    Behind the time ORDER BY has columns that only break ties in some sources: they are not paired.
+    """
+    if not query.sources:
+        return [quote(column) for column in own]
+    entries = []
+    fewest = min(map(len, of_each))
+    for place in range(max(map(len, of_each))):
+        named = [
+            f"{quote(table.alias)}.{quote(columns[place])}"
+            for table, columns in zip(query.sources, of_each, strict=True)
+            if place < len(columns)
+        ]
+        if place < fewest and len({columns[place] for columns in of_each}) == 1:
+            entries.append(quote(of_each[0][place]))
+        elif place < fewest:
+            entries.append(" = ".join(named))
+        else:
+            entries += named
+    return entries
+
+
+def _qualified(condition: Expression, alias: str) -> str:
+    """A condition that says of every column which source it is of."""
+    tokens = tokenize(condition.sql)[:-1]
+    variables = lambda_names(tokens)
+    qualified: list[Token] = []
+    position = 0
+    for first, _ in paths(tokens):
+        qualified.extend(tokens[position:first])
+        if tokens[first].value.lower() not in variables and _is_column(tokens, first, condition):
+            qualified.extend((Token(Kind.QUOTED, alias, 0, 0), Token(Kind.SIGN, ".", 0, 0)))
+        position = first
+    qualified.extend(tokens[position:])
+    return render(qualified)
+
+
+def _is_column(tokens: Sequence[Token], first: int, condition: Expression) -> bool:
+    """Whether the path that begins here is a column, and not a function or a type."""
+    after = tokens[first + 1] if first + 1 < len(tokens) else None
+    return tokens[first].value in condition.columns and not (after is not None and after.is_sign("("))
+
+
 def _definition(query: Query, symbol: Symbol) -> str:
-    condition = SILENCE if symbol.condition is None else _condition(query, symbol.condition)
-    text = f"{quote(symbol.name)} AS {condition}{_length(symbol)}"
+    condition = SILENCE if symbol.condition is None else _condition(query, symbol.condition, symbol.on)
+    on = "" if symbol.on is None else f" ON {quote(symbol.on)}"
+    text = f"{quote(symbol.name)}{on} AS {condition}{_length(symbol)}"
     return text if symbol.ignoring is None else f"{text} {gaps_text(symbol.ignoring)}"
 
 
@@ -69,15 +132,17 @@ def _length(symbol: Symbol) -> str:
     return "" if symbol.at_most is None else f" AT MOST {duration_text(symbol.at_most)}"
 
 
-def _condition(query: Query, condition: Expression) -> str:
+def _condition(query: Query, condition: Expression, on: str | None = None) -> str:
     """The condition, with columns qualified where their first part would be read as something else.
 
     A struct column may be called like the source (`cars.speed` would be the column speed) or like a
     symbol (`A.ts` would be its start).
     """
     tokens = tokenize(condition.sql)[:-1]
-    source = [token for token in tokenize(query.source)[:-1]]
+    source = [token for token in tokenize(query.source if on is None else quote(on))[:-1]]
     names = [token.value.lower() for token in source if token.is_name]
+    for table in query.sources:
+        names += [token.value.lower() for token in tokenize(f"{table.name}.{quote(table.alias)}")]
     variables = lambda_names(tokens)
     qualified: list[Token] = []
     position = 0

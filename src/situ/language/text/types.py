@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -33,6 +33,7 @@ class Column:
 
 
 Schema = tuple[Column, ...]
+Schemas = Mapping[str, Schema]  # of the tables of several sources, by FROM name
 
 
 class Kind(Enum):

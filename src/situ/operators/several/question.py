@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from situ.carry.contract import Asked, Condenses, Nested, Question, Returned, Setting, Slices
-from situ.errors import DuplicateNameError, OptionError
-from situ.language.text.types import Schema
+from situ.errors import DuplicateNameError, OptionError, SourceError
+from situ.language.text.types import Schema, Schemas
 from situ.operators.several.needs import View, together
 from situ.operators.several.operator import QUERY, Condensing, SeveralOperator, Slicing, prefix_of
 from situ.options import Options
@@ -70,8 +70,13 @@ class Several:
         for question in self.questions:
             question.check_stream()
 
-    def bind(self, schema: Schema, options: Options) -> AskedSeveral:
+    def bind(self, schema: Schema | Schemas, options: Options) -> AskedSeveral:
         """Bind every one, and put together what they need."""
+        if isinstance(schema, Mapping):
+            raise SourceError(
+                "several queries in one pass read one table, and tables by name were given",
+                hint="call situ once for each query of several sources",
+            )
         asked = tuple(question.bind(schema, options) for question in self.questions)
         needs, views = together(self.names, [one.needs for one in asked])
         for column in needs.partition:

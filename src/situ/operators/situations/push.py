@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -15,15 +16,15 @@ from situ.operators.situations.given import IntervalMatches
 from situ.operators.situations.question import Matching
 from situ.plan.explain import Explanation, explain_query
 
+Schemas: TypeAlias = pa.Schema | Mapping[str, pa.Schema]  # of one table, or of several by name
+
 
 class SituationsPush(PushOperator):
     """A push operator for matches, which can also explain its plan."""
 
     operator: EventMatches | IntervalMatches
 
-    def __init__(
-        self, query: Query, schema: pa.Schema, *, state: bytes | None = None, **options: Any
-    ) -> None:
+    def __init__(self, query: Query, schema: Schemas, *, state: bytes | None = None, **options: Any) -> None:
         self.query = query
         super().__init__(Matching(query), schema, state=state, **options)
 
@@ -43,8 +44,6 @@ class SituationsPush(PushOperator):
         return explain_query(self.bound.query).with_actuals(self.engine.actuals())
 
 
-def operator(
-    query: Query, schema: pa.Schema, *, state: bytes | None = None, **options: Any
-) -> SituationsPush:
-    """An operator for rows of this schema, from the start or from saved `state`."""
+def operator(query: Query, schema: Schemas, *, state: bytes | None = None, **options: Any) -> SituationsPush:
+    """An operator for rows of this schema, or of these by name, from the start or from saved `state`."""
     return SituationsPush(query, schema, state=state, **options)

@@ -19,7 +19,7 @@ from situ.language.situations.having import without_having
 from situ.language.situations.printer import absence_text, item_text
 from situ.language.text.looking import looks_back
 from situ.language.text.nodes import Expression
-from situ.language.text.types import Column, Schema
+from situ.language.text.types import Column, Schema, Schemas
 from situ.language.text.words import KEEP_ALL_VALUES, quote
 from situ.operators.situations.events import EventMatches, EventSituations
 from situ.operators.situations.given import IntervalMatches, IntervalSituations
@@ -28,7 +28,7 @@ from situ.operators.situations.look_back import LookBack, look_back_of
 from situ.operators.situations.result import MATCH_ID, MATCH_TIME, aggregates_of
 from situ.options import Options, check_forget_after
 from situ.rows.instants import AtTime, Lasting
-from situ.rows.needs import Condition, Needs, Order
+from situ.rows.needs import Condition, Needs, Order, Part
 from situ.rows.read import with_derived
 
 _ONLY_EVENTS = ("ties", "forget_after")  # SEM 6.4: equal instants and gaps are normal for intervals
@@ -75,7 +75,7 @@ class SituationsQuestion:
     def check_stream(self) -> None:
         """Of what has no pattern only open situations are kept."""
 
-    def bind(self, schema: Schema, options: Options) -> AskedSituations:
+    def bind(self, schema: Schema | Schemas, options: Options) -> AskedSituations:
         """Resolve the query's names and types."""
         bound = bind(self.query, schema, time=options.time, time_unit=options.time_unit)
         return AskedSituations(
@@ -199,6 +199,8 @@ class AskedSituations:
 
 def needs_of(bound: BoundQuery, options: Options) -> Needs:
     """What a bound query needs of rows."""
+    if bound.sources:
+        return _needs_of_sources(bound, options)
     query = bound.query
     instant = AtTime()
     order: Order = "error" if options.ties == "error" else "last"
@@ -231,7 +233,35 @@ def _plain_of(look_back: LookBack | None) -> tuple[Column, ...]:
     return () if look_back is None else look_back.plain
 
 
-_NEVER = Expression("FALSE", ())
+_FALSE, _TRUE = Expression("FALSE", ()), Expression("TRUE", ())
+
+
+def _needs_of_sources(bound: BoundQuery, options: Options) -> Needs:
+    """Of several sources (SEM 13): behind the symbols' bits each source has one that is set in its rows."""
+    parts = []
+    names = bound.query.symbol_names
+    for one in bound.sources:
+        own = needs_of(one.bound, options)
+        held = dict(zip(one.bound.query.symbol_names, own.conditions, strict=True))
+        conditions = [held.get(name, Condition(f"the condition of {name}", _FALSE)) for name in names]
+        conditions += [
+            Condition(f"rows of {other.alias}", _TRUE if other is one else _FALSE) for other in bound.sources
+        ]
+        spelt = {column.name.lower(): column.name for column in own.columns}
+        columns = [(united, spelt[name]) for name, united in one.names if name in spelt]
+        own = replace(own, conditions=tuple(conditions), only_where_true=False)
+        parts.append(Part(one.name, one.alias, own, tuple(columns)))
+    first = parts[0].needs
+    return replace(
+        first,
+        ties=bound.ties,
+        attributes=bound.attributes,
+        conditions=tuple(Condition(condition.name, _FALSE) for condition in first.conditions),
+        where=None,
+        window=bound.within,
+        ticks=any(part.needs.ticks for part in parts) or bool(bound.query.absences),
+        parts=tuple(parts),
+    )
 
 
 def conditions_of(query: Query) -> list[Expression]:
@@ -240,7 +270,7 @@ def conditions_of(query: Query) -> list[Expression]:
     for symbol in query.symbols:
         if symbol.condition is not None:
             # what looks back is decided when rows are in order
-            found.append(_NEVER if looks_back(symbol.condition) else symbol.condition)
+            found.append(_FALSE if looks_back(symbol.condition) else symbol.condition)
             continue
         if symbol.is_silence:
             found.append(Expression("TRUE", ()))

@@ -65,7 +65,7 @@ class _Items:
         if item.function in ("ts", "te"):
             like = self.bound.time.name
         elif item.function in (*_OF_ITS_TYPE, "collect_list"):  # of any type, nested ones too
-            like = self.bound.column(str(item.attribute)).name
+            like = self.bound.column_of(item).name
         return Field(name, self.item_schema.field(i).type, like, item.function == "collect_list")
 
     def _item_type(self, i: int, schema: pa.Schema) -> pa.DataType:
@@ -73,7 +73,7 @@ class _Items:
         if item.function in ("ts", "te"):
             return self.time_type
         if item.function == "collect_list":
-            of = self.bound.column(str(item.attribute))
+            of = self.bound.column_of(item)
             return pa.list_(value_type(of.type).arrow or self._opaque_type(item, schema))
         if item.function in _OF_ITS_TYPE and value_type(kind).arrow is None:
             return self._opaque_type(item, schema)
@@ -81,7 +81,7 @@ class _Items:
 
     def _opaque_type(self, item: Item, schema: pa.Schema) -> pa.DataType:
         """Of an attribute that is kept as it comes."""
-        kind_in = schema.field(self.bound.column(str(item.attribute)).name).type
+        kind_in = schema.field(self.bound.column_of(item).name).type
         # what Spark evaluates may be of any type: here it only passes through
         if self._evaluates and self.bound.query.returns and canonical(kind_in) is None:
             raise UnsupportedExpressionError(

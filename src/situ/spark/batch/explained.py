@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from situ.carry.contract import Slices
 from situ.language.situations.ast import Query
-from situ.operators.situations.question import Deriving, Matching
+from situ.operators.situations.question import AskedSituations, Deriving, Matching
 from situ.plan.explain import Explanation, explain_query
 from situ.spark.batch.choose import choose
 from situ.spark.batch.job import Job
 from situ.spark.batch.parquet import Source
+from situ.spark.batch.sources import one_frame
 from situ.spark.select.project import schema_of
 from situ.spark.session.plans import size_in_bytes
 from situ.spark.session.tuned import cost_of_measuring, measures_batches
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from situ.spark.batch.sources import Frames
 
 _WIDTHS = {
     "tinyint": 1,
@@ -33,13 +34,14 @@ _CONDENSED = (
 )
 
 
-def explain(df: DataFrame, query: Query, **options: Any) -> Explanation:
+def explain(events: Frames, query: Query, **options: Any) -> Explanation:
     """What was understood of a query, and the strategy it takes on this DataFrame; no job runs."""
     is_pattern = bool(query.constraints) or len(query.symbols) == 1
-    question = Matching(query) if is_pattern else Deriving(query)
+    df, question = one_frame(events, Matching(query) if is_pattern else Deriving(query), options)
     chosen = choose(df, question, options)
-    bound = question.bind(schema_of(df), chosen.options).bound
-    return explain_query(bound.query).with_notes(*notes_of(chosen))
+    asked = question.bind(schema_of(df), chosen.options)
+    assert isinstance(asked, AskedSituations)
+    return explain_query(asked.bound.query).with_notes(*notes_of(chosen))
 
 
 def notes_of(job: Job | Source) -> list[str]:
@@ -54,6 +56,8 @@ def notes_of(job: Job | Source) -> list[str]:
             f"There is no PARTITION BY: situations are derived in parallel and matched in up to "
             f"{job.settings.n_slices} slices of time, with WITHIN as their overlap."
         )
+    elif job.asked.needs.parts:
+        notes.append("There is no PARTITION BY: one task matches the events of all sources.")
     elif isinstance(job.operator, Slices):
         notes.append(
             "There is no PARTITION BY and no WITHIN: situations are derived in parallel, "

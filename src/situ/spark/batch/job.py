@@ -97,7 +97,7 @@ class Job:
     def found(self) -> DataFrame:
         """What workers find."""
         fields, task = output.fields_of(self.operator, self.df.schema), self.task
-        can_condense = isinstance(self.operator, Condenses)
+        can_condense = isinstance(self.operator, Condenses) and not self.asked.needs.parts
         if not can_condense or (self.decision.strategy == "shuffle" and self.asked.needs.partition):
             pieces = self.events.mapInArrow(shipped("pack", task), SHUFFLED)
             return merged_rows(pieces, self.df, task, fields, self.told)

@@ -27,6 +27,13 @@ class Decision:
 
 def decide(df: DataFrame, operator: Operator, asked: str) -> Decision:
     """The strategy asked for, or by "auto" the cheapest that is known to be right."""
+    if operator.needs.parts:
+        if asked == "map-side":
+            raise OptionError(
+                'strategy="map-side" needs splits whose times do not interleave, and several sources do',
+                hint="leave the option out",
+            )
+        return Decision("shuffle", "rows of several sources are brought together by partition", False)
     if not isinstance(operator, Condenses):
         if asked == "map-side":
             raise OptionError(

@@ -96,8 +96,7 @@ def ties_of(result: DataFrame, df: DataFrame) -> Ties | None:
     tied = listener.tied
     if not tied.n_rows:
         return None
-    columns = columns_apart(df, listener.needs, [one.ticks for one in tied.instants])
-    return Ties(listener.needs, tied.n_rows, tied.instants[0], columns=columns)
+    return told_apart(df, listener.needs, tied.n_rows, [one.ticks for one in tied.instants], tied.instants[0])
 
 
 def _listener(result: DataFrame) -> _Listener:
@@ -109,6 +108,13 @@ def _listener(result: DataFrame) -> _Listener:
         )
     listener: _Listener = told.accum_param
     return listener
+
+
+def told_apart(df: DataFrame, needs: Needs, n_rows: int, ticks: Sequence[int], example: Instant) -> Ties:
+    """What there is to say of rows that were left out, with the columns that tell them apart."""
+    if needs.parts:  # one source has the rows, and its own columns are not here
+        return Ties(needs, n_rows, example, ask="Look at the rows that one source has then")
+    return Ties(needs, n_rows, example, columns=columns_apart(df, needs, ticks))
 
 
 def columns_apart(df: DataFrame, needs: Needs, ticks: Sequence[int]) -> tuple[str, ...]:

@@ -23,14 +23,18 @@ from situ.rows.tied import Instant, Tied, Ties
 from situ.spark.batch.choose import run
 from situ.spark.batch.clock import with_clock
 from situ.spark.batch.job import operator_of
-from situ.spark.batch.tied import columns_apart
+from situ.spark.batch.sources import one_frame
+from situ.spark.batch.tied import told_apart
 from situ.spark.select.project import project, schema_of, travelling
+from situ.spark.select.united import frames_of
 from situ.spark.session.pythons import check_workers
 from situ.spark.session.settings import settings_of
 from situ.spark.session.ship import shipped
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from situ.spark.batch.sources import Frames
 
 OPTIONS = frozenset(
     {"time", "time_unit", "ties", "on_bad_rows", "strategy", "join", "forget_after", "match_id", "points"}
@@ -39,13 +43,14 @@ OPTIONS = frozenset(
 _NUMBERS = pa.schema([("at", pa.int32()), ("n", pa.int64())])
 
 
-def why(df: DataFrame, question: Question, passed: dict[str, Any]) -> Any:
+def why(events: Frames, question: Question, passed: dict[str, Any]) -> Any:
     """Where results are lost in a batch DataFrame; runs one job and collects counts."""
-    if df.isStreaming:
+    if any(df.isStreaming for df in frames_of(events)):
         raise OptionError(
             "situ.why does not take a streaming DataFrame",
             hint="ask it of a batch DataFrame with the same rows, such as what the stream has read so far",
         )
+    df, question = one_frame(events, question, passed)
     check_workers(df.sparkSession)
     options = read_options(passed, OPTIONS, "a batch DataFrame")
     question.check_options(passed)
@@ -79,8 +84,7 @@ def _ties(df: DataFrame, needs: Needs, tally: Tally) -> Ties | None:
     if not tally.n_tied:
         return None
     instants = tally.tied_at[tally.tied_at != LONG_AGO].tolist()
-    columns = columns_apart(df, needs, instants)
-    return Ties(needs, tally.n_tied, Instant(min(instants), (), 0), columns=columns)
+    return told_apart(df, needs, tally.n_tied, instants, Instant(min(instants), (), 0))
 
 
 def _added(totals: list[Any], nothing: Tally) -> Tally:

@@ -64,7 +64,7 @@ def project(
     near to the scan as can be. `times` has a say before and after WHERE; rows that WHERE removes move a
     watermark as well (SEM 8.1).
     """
-    _check_conditions(df, needs)
+    check_conditions(df, needs)
     events = df if times is None else times.mark(df)
     if needs.where is not None:
         events = events.filter(_where(needs.where, times is not None and times.has_watermark))
@@ -132,7 +132,7 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _check_conditions(df: DataFrame, needs: Needs) -> None:
+def check_conditions(df: DataFrame, needs: Needs) -> None:
     """Every condition is boolean to Spark, or an error of ours says which is not."""
     named = [(condition.name, condition.expression) for condition in needs.conditions]
     if needs.where is not None:

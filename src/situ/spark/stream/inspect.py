@@ -26,10 +26,11 @@ from situ.carry.stream.pack import HEADER
 from situ.carry.stream.program import Program
 from situ.errors import OptionError, SituError, StateError
 from situ.language import query
-from situ.language.text.types import Column
+from situ.language.text.types import Column, Schema
 from situ.operators.questions import deriving, matching
 from situ.options import read_options
 from situ.saved.checks import require
+from situ.spark.select.united import united_fields
 from situ.spark.session.types import schema_for
 
 if TYPE_CHECKING:
@@ -299,16 +300,31 @@ def _program(header: Mapping[str, Any], made_for: MadeFor) -> Program:
     """The program of a stream, as far as its state needs one."""
     if not 1 <= made_for.n_buckets <= _MOST_BUCKETS:
         raise ValueError(f"there cannot be {made_for.n_buckets} buckets")
-    types = T.StructType.fromDDL(str(header["schema"]))
-    if not isinstance(types, T.StructType):
-        raise TypeError("the columns are not those of a table")
     options = read_options(header["options"], _OPTIONS, "a stream")
-    schema = tuple(Column(field.name, field.dataType.simpleString()) for field in types.fields)
-    asked = _question(header["kind"], made_for.queries).bind(schema, options)
+    question = _question(header["kind"], made_for.queries)
+    if isinstance(header["schema"], dict):  # of several sources
+        several = {name: _columns(text) for name, text in header["schema"].items()}
+        asked = question.bind({name: _schema(types) for name, types in several.items()}, options)
+        own = [several[part.name] for part in asked.needs.parts]
+        types = T.StructType(united_fields(own, asked.needs))
+    else:
+        types = _columns(header["schema"])
+        asked = question.bind(_schema(types), options)
     # how it joins, and what RETURN makes of it, has no part in state
     operator = asked.operator(schema_for(asked.needs, types), Setting(evaluates=False))
     task = Task(operator, warns=False, labels=tuple(labels(made_for.n_buckets).tolist()), limit=1)
     return Program(task, {}, made_for.watermark, False, pa.schema([]))
+
+
+def _columns(text: object) -> T.StructType:
+    types = T.StructType.fromDDL(str(text))
+    if not isinstance(types, T.StructType):
+        raise TypeError("the columns are not those of a table")
+    return types
+
+
+def _schema(types: T.StructType) -> Schema:
+    return tuple(Column(field.name, field.dataType.simpleString()) for field in types.fields)
 
 
 def _question(kind: str, queries: Mapping[str, str]) -> Question:

@@ -8,9 +8,10 @@ progress whether or not anybody asks for the rows themselves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -26,6 +27,7 @@ from situ.rows.kernels.numbers import LONG_AGO, NEVER
 from situ.spark.batch.job import check_partition_types, operator_of, task_of
 from situ.spark.select import output
 from situ.spark.select.project import column_named, project, schema_of, travelling_types
+from situ.spark.select.united import OfUnited, asked_of_united, schemas_of, united
 from situ.spark.session.settings import settings_of
 from situ.spark.session.ship import shipped
 from situ.spark.session.tuned import PROVIDER, ROCKSDB, say_what_measuring_costs
@@ -51,10 +53,13 @@ ELSEWHERE = (
 DEFAULT_BUCKETS = 64
 
 
-def run(df: DataFrame, question: Question, passed: dict[str, Any]) -> DataFrame:
+def run(events: DataFrame | Mapping[str, DataFrame], question: Question, passed: dict[str, Any]) -> DataFrame:
     """The answer to a question over a streaming DataFrame: each result once, as soon as it is certain."""
     question.check_stream()
-    job = Job.of(df, question, passed)
+    if isinstance(events, Mapping):
+        job = Job.of_sources(events, question, passed)
+    else:
+        job = Job.of(events, question, passed)
     return output.finished(job.found(), job.asked, job.beside)
 
 
@@ -69,19 +74,47 @@ class Job:
     events: DataFrame  # what workers need of the input
     times: StreamTimes
     n_buckets: int
+    sources: Mapping[str, T.StructType] | None = None  # the columns of several, by name
 
     @classmethod
-    def of(cls, df: DataFrame, question: Question, passed: dict[str, Any]) -> Job:
+    def of_sources(cls, frames: Mapping[str, DataFrame], question: Question, passed: dict[str, Any]) -> Job:
+        """The same of several streams by name, which come together with their watermarks (SEM 13.5)."""
+        options, _ = _checked(question, passed)
+        for name, frame in frames.items():
+            if not frame.isStreaming:
+                raise OptionError(
+                    f"{name} is a batch DataFrame, and others are streams",
+                    hint="give all sources as streams (spark.readStream), or all as batch DataFrames",
+                )
+        if options.late_rows:
+            raise OptionError(
+                "late_rows of several streams is not to be had: their rows have different columns",
+                hint="leave it out; late rows are counted in the metric late_rows",
+            )
+        asked = question.bind(schemas_of(frames), options)
+        needs = asked.needs
+        given = [frames[part.name] for part in needs.parts]
+        times, marked = StreamTimes.of_sources(given, needs, options, metrics_name(question.name, "times"))
+        df = united(marked, needs, keep=[IS_AHEAD] if times.max_ahead is not None else [])
+        job = cls.of(df, cast("Question", OfUnited(question, asked_of_united(asked))), passed, times)
+        return replace(job, sources={name: frame.schema for name, frame in frames.items()})
+
+    @classmethod
+    def of(
+        cls,
+        df: DataFrame,
+        question: Question,
+        passed: dict[str, Any],
+        times: StreamTimes | None = None,
+    ) -> Job:
         """Check the options, bind the question, look at the session and the watermark; nothing runs."""
-        passed = dict(passed)
-        buckets = _checked_buckets(passed.pop("buckets", DEFAULT_BUCKETS))
-        options = read_options(passed, OPTIONS, "a streaming DataFrame", ELSEWHERE)
-        question.check_options(passed)
+        options, buckets = _checked(question, passed)
         _check_state_store(df.sparkSession)
         say_what_measuring_costs(df.sparkSession)
         asked = question.bind(schema_of(df), options)
         needs = asked.needs
-        times = StreamTimes.of(df, needs, options, metrics_name(question.name, "times"))
+        if times is None:
+            times = StreamTimes.of(df, needs, options, metrics_name(question.name, "times"))
         original = F.struct(*map(column_named, df.columns)).alias(LATE)
         drops = options.on_bad_rows == "drop"
         events = project(
@@ -135,12 +168,16 @@ class Job:
     def _made_of(self) -> dict[str, Any]:
         """What the operator can be made anew of, with the query's text, by who looks into a checkpoint."""
         needs, options = self.asked.needs, self.options
-        names = {name.lower() for name in (*needs.all_names, *needs.travelling_names)}
-        types = travelling_types(self.df, needs).fields
+        if self.sources is None:
+            names = {name.lower() for name in (*needs.all_names, *needs.travelling_names)}
+            types = travelling_types(self.df, needs).fields
+            schema: Any = ddl([field for field in types if field.name.lower() in names])
+        else:
+            schema = {name: ddl(columns.fields) for name, columns in self.sources.items()}
         return {
-            "schema": ddl([field for field in types if field.name.lower() in names]),
+            "schema": schema,
             "options": {
-                "time": needs.time.name,
+                "time": options.time if self.sources else needs.time.name,
                 "time_unit": options.time_unit,
                 "ties": options.ties,
                 "points": options.points,
@@ -153,6 +190,15 @@ class Job:
         settings = settings_of(self.df.sparkSession)
         operator = operator_of(self.asked, self.df, settings, self.options)
         return task_of(operator, settings, self.options, n_buckets=self.n_buckets)
+
+
+def _checked(question: Question, passed: dict[str, Any]) -> tuple[Options, int]:
+    """The options of a call, and how many buckets there are."""
+    passed = dict(passed)
+    buckets = _checked_buckets(passed.pop("buckets", DEFAULT_BUCKETS))
+    options = read_options(passed, OPTIONS, "a streaming DataFrame", ELSEWHERE)
+    question.check_options(passed)
+    return options, buckets
 
 
 def _plain(value: Any) -> str | None:

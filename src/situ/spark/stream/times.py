@@ -7,6 +7,7 @@ the offsets of a micro-batch: a rerun of the batch after a crash decides alike.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _INSTANT = "_situ_instant"
 _WATERMARK = "spark.watermarkDelayMs"  # Spark's mark on a column that withWatermark was called with
+_POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
 _US_PER_MS = 1000
 
 
@@ -64,6 +66,37 @@ class StreamTimes:
             metrics=metrics,
             keeps_ahead=max_ahead is not None and options.late_rows,
         )
+
+    @classmethod
+    def of_sources(
+        cls, frames: Sequence[DataFrame], needs: Needs, options: Options, metrics: str
+    ) -> tuple[MarkedTimes, list[DataFrame]]:
+        """The times of several sources, each of which has a watermark (SEM 13.5), and their marked rows."""
+        several = [
+            cls.of(frame, part.needs, options, metrics)
+            for frame, part in zip(frames, needs.parts, strict=True)
+        ]
+        for part, times in zip(needs.parts, several, strict=True):
+            if times.delay is None:
+                raise OptionError(
+                    f"a stream of several sources needs a watermark on each, and {part.name} has none",
+                    hint='pass watermark="10 minutes" to situ, or call withWatermark on every DataFrame',
+                )
+        policy = str(frames[0].sparkSession.conf.get(_POLICY, "min"))
+        if policy != "min":
+            raise OptionError(
+                f"{_POLICY} is {policy}, and rows of a source that is behind would all be late",
+                hint=f'spark.conf.set("{_POLICY}", "min")',
+            )
+        whole = MarkedTimes(
+            needs=needs,
+            delay=max(times.delay for times in several if times.delay is not None),
+            max_ahead=several[0].max_ahead,
+            is_marked=True,
+            metrics=metrics,
+            keeps_ahead=False,
+        )
+        return whole, [times.mark(frame) for times, frame in zip(several, frames, strict=True)]
 
     @property
     def has_watermark(self) -> bool:
@@ -117,6 +150,14 @@ class StreamTimes:
         if self.needs.time.type == "timestamp":
             return F.unix_micros(instant)
         return F.timestamp_diff("MICROSECOND", F.expr("TIMESTAMP_NTZ'1970-01-01'"), instant)
+
+
+class MarkedTimes(StreamTimes):
+    """Of several sources together: the rows of each were marked before they came together."""
+
+    def mark(self, df: DataFrame) -> DataFrame:
+        """The rows as they are."""
+        return df
 
 
 def _own_watermark(df: DataFrame, needs: Needs) -> int | None:
