@@ -72,8 +72,14 @@ def _parts(draft: Draft) -> Iterator[tuple[str, str, str]]:
         yield "ID BY", "", given.id_by or ""
     if draft.where is not None and draft.where_written is not None:
         yield "WHERE", _phrase(draft.where_written), draft.where.sql
-    yield "ORDER BY", "", ", ".join(draft.order_by)
-    yield "PARTITION BY", "", ", ".join(draft.partition_by)
+    for table in draft.sources:
+        of_table = table.where.sql if table.where is not None else ""
+        yield f"WHERE of {table.alias}", "", of_table
+        yield f"ORDER BY of {table.alias}", "", ", ".join(table.order_by)
+        yield f"PARTITION BY of {table.alias}", "", ", ".join(table.partition_by)
+    if not draft.sources:
+        yield "ORDER BY", "", ", ".join(draft.order_by)
+        yield "PARTITION BY", "", ", ".join(draft.partition_by)
     for symbol, _, written in draft.definitions:
         bounds = lasting(symbol.at_least, symbol.at_most)
         condition = SILENCE if symbol.condition is None else symbol.condition.sql
@@ -140,7 +146,7 @@ def bound_lines(query: Query, bound: BoundQuery) -> Lines:
     is_integer = bound.time.counts_ticks
     yield f"A tick of {bound.time.name} is {'1, whatever it counts' if is_integer else 'a microsecond'}."
     for before, after in zip(query.symbols, bound.query.symbols, strict=True):
-        if before != after and after.condition is not None:
+        if before.condition != after.condition and after.condition is not None:
             bounds = lasting(after.at_least, after.at_most)
             yield (
                 f"BETWEEN behind a boolean is a length: "

@@ -22,7 +22,7 @@ from situ.language.situations.described import (
     source_text,
     usable_text,
 )
-from situ.language.situations.printer import absence_text, difference_text
+from situ.language.situations.printer import absence_text, columns_of, difference_text
 from situ.language.text.nodes import Duration
 from situ.plan.cost import Floats
 from situ.plan.having import having_lines, open_notes
@@ -158,6 +158,9 @@ def _count(n: int, unit: str) -> str:
 
 def _query_section(query: Query) -> Section:
     lines = [_source_line(query)]
+    for table in query.sources:
+        if table.where is not None:
+            lines.append(f"Of {table.alias} only rows with {table.where.sql} are events.")
     if query.where is not None:
         lines.append(f"Only rows with {query.where.sql} are events.")
     if len(query.positives) > 1 and not query.constraints and not query.differences:
@@ -188,10 +191,11 @@ def _query_section(query: Query) -> Section:
 
 def _source_line(query: Query) -> str:
     line = source_text(query)
-    if query.order_by:
-        line += f", in order of {', '.join(query.order_by)}"
-    if query.partition_by:
-        line += f", separately for each {', '.join(query.partition_by)}"
+    order_by, partition_by = columns_of(query)
+    if order_by:
+        line += f", in order of {', '.join(order_by)}"
+    if partition_by:
+        line += f", separately for each {', '.join(partition_by)}"
     return line + "."
 
 

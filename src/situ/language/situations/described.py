@@ -13,6 +13,12 @@ from situ.language.text.nodes import Duration
 def source_text(query: Query) -> str:
     """Where situations come from."""
     given = query.intervals
+    if query.sources:
+        names = [
+            table.key if table.key == table.alias else f"{table.key} ({table.alias})"
+            for table in query.sources
+        ]
+        return f"Derives situations from the events of {', '.join(names[:-1])} and {names[-1]}"
     if given is None:
         return f"Derives situations from the events of {query.source}"
     line = f"Takes each row of {query.source} as a situation from {given.starting} to {given.ending}"
@@ -30,9 +36,10 @@ def condition_text(query: Query, symbol: Symbol) -> str:
     """A symbol's condition, and which gaps do not end it; SYMBOL BY is a comparison."""
     if symbol.condition is not None:
         ignoring = "" if symbol.ignoring is None else f", {gaps_text(symbol.ignoring).lower()}"
-        return f"{symbol.condition.sql}{ignoring}"
+        of = "" if symbol.on is None else f" in {symbol.on}"
+        return f"{symbol.condition.sql}{of}{ignoring}"
     if symbol.is_silence:
-        return "no event comes"
+        return "no event comes" if symbol.on is None else f"no event of {symbol.on} comes"
     assert query.intervals is not None  # nothing else leaves a symbol without a condition
     return f"{query.intervals.symbol_by} = '{symbol.name}'"
 

@@ -37,13 +37,7 @@ def query_text(query: Query) -> str:
     wheres += [_condition(query, query.where)] if query.where is not None else []
     if wheres:
         lines.append(f"WHERE {' AND '.join(wheres)}")
-    for clause, columns in (
-        ("ORDER BY", _columns(query, query.order_by, [table.order_by for table in query.sources])),
-        (
-            "PARTITION BY",
-            _columns(query, query.partition_by, [table.partition_by for table in query.sources]),
-        ),
-    ):
+    for clause, columns in zip(("ORDER BY", "PARTITION BY"), columns_of(query), strict=True):
         if columns:
             lines.append(f"{clause} {', '.join(columns)}")
     if query.intervals is None or query.intervals.symbol_by is None:
@@ -69,6 +63,15 @@ def _from(query: Query) -> str:
     return ", ".join(
         table.name if table.name == quote(table.alias) else f"{table.name} AS {quote(table.alias)}"
         for table in query.sources
+    )
+
+
+def columns_of(query: Query) -> tuple[list[str], list[str]]:
+    """What ORDER BY and PARTITION BY say."""
+    sources = query.sources
+    return (
+        _columns(query, query.order_by, [table.order_by for table in sources]),
+        _columns(query, query.partition_by, [table.partition_by for table in sources]),
     )
 
 
