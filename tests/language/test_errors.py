@@ -39,6 +39,7 @@ MISTAKES = [
     ("FROM t DEFINE A ON t AS a", "SourceError", "A", "leave ON out"),
     ("FROM t, u DEFINE A AS t.a AND u.b", "SourceError", "u.b", "HAVING"),
     ("FROM t, u WHERE t.a OR u.b DEFINE A AS t.a", "SourceError", "u.b", "HAVING"),
+    ("FROM t, u DEFINE A AS t.a > prev(t.a)", "SourceError", "A", "a column of its own"),
     ("FROM t, u WHERE TRUE DEFINE A AS t.a", "SourceError", "TRUE", "name a column of it"),
     ("FROM t, t DEFINE A AS t.a", "SourceError", "t", "FROM t AS a, t AS b"),
     ("FROM t, INTERVALS u DEFINE A AS t.a", "IntervalQueryError", "INTERVALS", "do not mix"),

@@ -10,6 +10,7 @@ from situ.errors import QuerySyntaxError, SourceError
 from situ.language.situations.ast import SourceTable, Symbol
 from situ.language.situations.draft import Definition, Draft, Phrase, Place
 from situ.language.text.clauses import Clause, split_commas
+from situ.language.text.looking import looks_back
 from situ.language.text.nodes import Expression
 from situ.language.text.sql import Scope, expression, lambda_names, paths
 from situ.language.text.tokens import Source, Token, describe, did_you_mean, span_of
@@ -174,6 +175,12 @@ class Origins:
         """A definition whose symbol knows its source, where that can be told without schemas."""
         symbol, place, written = definition
         what = f"the condition of {symbol.name}"
+        if symbol.condition is not None and looks_back(symbol.condition):
+            raise place.error(
+                SourceError,
+                f"{what} looks back with prev, which a query of several sources cannot",
+                hint="give the earlier value a column of its own in the table first",
+            )
         of = self.read_by(written, what)
         if symbol.on is not None:
             on = self._index(symbol.on, place)
