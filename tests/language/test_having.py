@@ -133,6 +133,11 @@ def test_explain_warns_of_ends_that_may_not_be_known() -> None:
         "null. With EMIT FINAL all situations of a match have ended."
     ]
     assert notes(f"{AB} EMIT FINAL HAVING B.duration > 3") == []
+    assert notes(f"{AB} HAVING count(A) > 3 AND first(B.x) > 1") == []  # neither can change any more
+    assert notes(f"{AB} HAVING count(B) > 3") == [
+        "HAVING reads count(B), and B may still be open when a match is reported (EMIT EARLY): then it is "
+        "that of its events so far. With EMIT FINAL all situations of a match have ended."
+    ]
     assert notes("FROM t DEFINE A AS x > 1 AT MOST 5 HAVING A.te > 3") == []
     overlapping = "FROM t DEFINE A AS a, B AS b PATTERN A overlaps;contains;finished-by B HAVING A.te > 3"
     assert len(notes(overlapping)) == 1

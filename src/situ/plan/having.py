@@ -31,17 +31,22 @@ def having_lines(query: Query) -> list[str]:
 
 
 def open_notes(query: Query, reduced: IntArray) -> list[str]:
-    """A warning where HAVING reads the end of a situation that may still go on when it is judged."""
+    """A warning where HAVING reads what may still change of a situation that goes on when it is judged."""
     if query.emit != "EARLY":
         return []
     order = {name: number for number, name in enumerate(query.symbol_names)}
     items = [query.items[i] for i in sorted(read_items(query))]
-    return [
-        f"HAVING reads {item_text(item)}, and {item.symbol} may still be open when a match is reported (EMIT "
-        "EARLY): then it is null. With EMIT FINAL all situations of a match have ended."
-        for item in items
-        if item.function in ("te", "duration") and _may_be_open(query, reduced, order[item.symbol])
-    ]
+    notes = []
+    for item in items:
+        is_end = item.function in ("te", "duration")
+        grows = item.function not in ("ts", "first") and query.intervals is None
+        if (is_end or grows) and _may_be_open(query, reduced, order[item.symbol]):
+            notes.append(
+                f"HAVING reads {item_text(item)}, and {item.symbol} may still be open when a match is reported "
+                f"(EMIT EARLY): then it is {'null' if is_end else 'that of its events so far'}. With EMIT FINAL "
+                "all situations of a match have ended."
+            )
+    return notes
 
 
 def _may_be_open(query: Query, reduced: IntArray, symbol: int) -> bool:
