@@ -56,6 +56,8 @@ def test_values_of_the_time_column(value: Any, kind: pa.DataType, unit: str | No
         (2**70, pa.int64()),
         (datetime(2024, 1, 1), pa.int64()),
         ("soon", pa.timestamp("us")),
+        (5, pa.timestamp("us")),  # of what
+        (5, pa.date32()),
     ],
 )
 def test_other_values_are_refused(value: Any, kind: pa.DataType) -> None:

@@ -42,9 +42,9 @@ def open_notes(query: Query, reduced: IntArray) -> list[str]:
         grows = item.function not in ("ts", "first") and query.intervals is None
         if (is_end or grows) and _may_be_open(query, reduced, order[item.symbol]):
             notes.append(
-                f"HAVING reads {item_text(item)}, and {item.symbol} may still be open when a match is reported "
-                f"(EMIT EARLY): then it is {'null' if is_end else 'that of its events so far'}. With EMIT FINAL "
-                "all situations of a match have ended."
+                f"HAVING reads {item_text(item)}, and {item.symbol} may still be open when a match is "
+                f"reported (EMIT EARLY): then it is {'null' if is_end else 'that of its events so far'}. "
+                "With EMIT FINAL all situations of a match have ended."
             )
     return notes
 

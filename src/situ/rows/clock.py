@@ -16,7 +16,8 @@ from situ.rows.schema import time_text, to_ticks
 def tick_of(value: Any, kind: pa.DataType, needs: Needs) -> int | None:
     """A value of the time column as ticks; None if it is none."""
     is_cut_off = isinstance(value, float) and not pa.types.is_floating(kind)  # Arrow would do it
-    if value is None or is_cut_off:
+    is_number = isinstance(value, int) and pa.types.is_temporal(kind)  # and would count microseconds
+    if value is None or is_cut_off or is_number:
         return None
     try:
         return int(to_ticks(pa.array([value], kind), needs.time.name, unit=needs.time.unit)[0])
