@@ -163,9 +163,9 @@ def explain(events: Events, query: Query | str, **options: Any) -> Explanation:
 
     query = checked(query)
     if _is_spark(events):
-        from situ.spark.batch.explained import explain as explain_on_spark
+        from situ import spark as on_spark
 
-        return explain_on_spark(events, query, **options)
+        return on_spark.explain(events, query, options)
     from situ.operators.situations import explained
 
     return explained.explain(events, query, **options)

@@ -29,7 +29,12 @@ QUERY = """FROM s PARTITION BY k ORDER BY t
 DEFINE A AS x > 0, B AS x > 0.5 AT LEAST 1 second
 PATTERN A contains;overlaps;finished-by B WITHIN 60 seconds
 RETURN A.ts AS a, B.ts AS b, max(A.x) AS m"""
+ABSENCE = """FROM s PARTITION BY k ORDER BY t
+DEFINE A AS x > 0, C AS x < -1, quiet AS SILENCE AT LEAST 12 seconds
+PATTERN A while quiet AND NO C after A BY AT MOST 10 seconds WITHIN 90 seconds
+RETURN A.ts AS a, A.te AS until, quiet.ts AS since, max(A.x) AS m"""
 START = datetime(2024, 1, 1, tzinfo=UTC)
+END = START + timedelta(days=1)
 N_FILES, ROWS = 9, 160
 
 
@@ -46,9 +51,7 @@ def write_files(folder: Path) -> pa.Table:
         own = [{**row, "t": row["t"].isoformat()} for row in rows[i * ROWS : (i + 1) * ROWS]]
         Random(i).shuffle(own)
         write_json(folder / f"{i:03}.json", own, age=i)
-    write_json(
-        folder / "999.json", [{"k": 0, "t": (START + timedelta(days=1)).isoformat(), "x": 0.0}], age=999
-    )
+    write_json(folder / "999.json", [{"k": 0, "t": END.isoformat(), "x": 0.0}], age=999)
     schema = pa.schema([("k", pa.int64()), ("t", pa.timestamp("us", "UTC")), ("x", pa.float64())])
     return pa.Table.from_pylist(rows, schema)
 
@@ -91,7 +94,7 @@ KILLS = [kill_in_a_batch, kill_before_the_commit, kill_before_the_sink]
 
 
 def test_killed_again_and_again(tmp_path: Path, chance: Random) -> None:
-    kill_again_and_again(tmp_path, chance, chance.sample(KILLS, len(KILLS)))
+    kill_again_and_again(tmp_path, chance, chance.sample(KILLS, len(KILLS)), chance.choice([QUERY, ABSENCE]))
 
 
 @pytest.mark.soak
@@ -99,13 +102,14 @@ def test_killed_for_a_long_time(tmp_path: Path, chance: Random) -> None:
     """`SITU_FAULT_ROUNDS=100`; the seed that is shown replays the whole."""
     for i in range(int(os.environ.get("SITU_FAULT_ROUNDS", "10"))):
         (tmp_path / str(i)).mkdir()
-        kill_again_and_again(tmp_path / str(i), chance, chance.choices(KILLS, k=3))
+        query = chance.choice([QUERY, ABSENCE])
+        kill_again_and_again(tmp_path / str(i), chance, chance.choices(KILLS, k=3), query)
 
 
-def kill_again_and_again(tmp_path: Path, chance: Random, kills: list[Kill]) -> None:
+def kill_again_and_again(tmp_path: Path, chance: Random, kills: list[Kill], text: str) -> None:
     table = write_files(tmp_path / "in")
     arguments = [
-        QUERY, "--source", "files", "--input", str(tmp_path / "in"),
+        text, "--source", "files", "--input", str(tmp_path / "in"),
         "--schema", "k bigint, t timestamp, x double",
         "--watermark", "30 seconds", "--sink", "files", "--output", str(tmp_path / "found"),
         "--checkpoint", str(tmp_path / "state"), "--max-per-trigger", "1", "--until-done",
@@ -126,7 +130,8 @@ def kill_again_and_again(tmp_path: Path, chance: Random, kills: list[Kill]) -> N
         assert Command(tmp_path, *arguments).finish() == 0, command.errors()
     assert committed(tmp_path / "state") > before
     found = in_sink(tmp_path / "found")
-    wanted = situ.match(table, situ.query(QUERY))
+    clock = {"until": END - timedelta(seconds=31)} if text == ABSENCE else {}  # SEM 11.9
+    wanted = situ.match(table, situ.query(text), **clock)
     assert wanted.num_rows > 20
     assert canonical_rows(found) == canonical_rows(wanted)
 

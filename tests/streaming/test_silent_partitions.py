@@ -73,3 +73,46 @@ def up_to(text: str, rows: list[Row], watermark: datetime) -> pa.Table:
     whole = situ.match(table_of(rows), situ.query(text))
     kept = [row for row in whole.to_pylist() if row["match_time"] < watermark]
     return pa.Table.from_pylist(kept, whole.schema)
+
+
+@pytest.mark.spark
+def test_explain_says_what_a_stream_tells_of_silent_partitions(spark: SparkSession, tmp_path: Path) -> None:
+    marked = FileStream(spark, tmp_path / "marked", SCHEMA, ("t", "1 minute")).rows()
+    unmarked = FileStream(spark, tmp_path / "unmarked", SCHEMA).rows()
+    for text in (NO_ANSWER, QUIET):
+        told = one_line(situ.explain(marked, situ.query(text)))
+        assert "the watermark, 1 minute behind the largest time" in told
+        assert "also of a partition in which nothing arrives" in told
+        told = one_line(situ.explain(unmarked, situ.query(text)))
+        assert "A silent partition reports nothing: without a watermark" in told
+        assert told.count("There is no PATTERN") == 0
+        assert "also of a partition" in one_line(
+            situ.explain(unmarked, situ.query(text), watermark="1 minute")
+        )
+    plain = one_line(situ.explain(marked, situ.query(QUIET.replace("SILENCE", "x > 1"))))
+    assert "watermark" in plain
+    assert "which nothing arrives" not in plain
+    alone = one_line(situ.explain(marked, situ.query(QUIET.replace("PARTITION BY k", ""))))
+    assert "one task keeps the state" in alone
+
+
+def one_line(explained: object) -> str:
+    return " ".join(str(explained).split())
+
+
+@pytest.mark.spark
+def test_what_no_stream_can_answer_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """Of given intervals any that is over might have been the C (SEM 11.7)."""
+    schema = pa.schema(
+        [("k", pa.string()), ("kind", pa.string()), *((n, SCHEMA[1].type) for n in ("s", "e"))]
+    )
+    rows = FileStream(spark, tmp_path, schema).rows()
+    text = """FROM INTERVALS i STARTING s ENDING e PARTITION BY k SYMBOL BY kind
+    PATTERN NO C before A WITHIN 1 hour"""
+    for call in (situ.match, situ.explain):
+        with pytest.raises(SituError, match="so a stream would have to keep them all") as refused:
+            call(rows, situ.query(text))
+        assert refused.value.hint is not None
+        assert "BY AT MOST" in refused.value.hint
+    with pytest.raises(SituError, match="until does not apply to a streaming DataFrame"):
+        situ.match(FileStream(spark, tmp_path / "events", SCHEMA).rows(), situ.query(QUIET), until=START)

@@ -209,7 +209,7 @@ def _said(matrix: IntArray) -> list[tuple[int, int]]:
 
 def trigger_lines(query: Query, triggers: Sequence[Trigger]) -> Lines:
     """Symbol by symbol, the instants at which a match can be reported."""
-    if len(query.symbols) > 1 and not query.constraints and not query.differences:
+    if not query.can_match:
         yield _NO_PATTERN
         return
     rows = [

@@ -163,7 +163,7 @@ def _query_section(query: Query) -> Section:
             lines.append(f"Of {table.alias} only rows with {table.where.sql} are events.")
     if query.where is not None:
         lines.append(f"Only rows with {query.where.sql} are events.")
-    if len(query.positives) > 1 and not query.constraints and not query.differences:
+    if not query.can_match:
         lines.append("There is no PATTERN: this query can derive situations but not match them.")
         return Section("Query", tuple(lines))
     if query.emit == "EARLY":

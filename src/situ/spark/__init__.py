@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from situ.carry.contract import Question
+    from situ.language.situations.ast import Query
+    from situ.plan.explain import Explanation
 
 
 def run(events: DataFrame | Mapping[str, DataFrame], question: Question, passed: dict[str, Any]) -> DataFrame:
@@ -38,6 +40,19 @@ def run_parquet(
 
     _check_workers(spark)
     return parquet.run(spark, paths, question, passed)
+
+
+def explain(events: DataFrame | Mapping[str, DataFrame], query: Query, passed: dict[str, Any]) -> Explanation:
+    """How a query would be run on a batch or streaming DataFrame, or several by name; nothing runs."""
+    from situ.spark.select.united import frames_of
+
+    if any(df.isStreaming for df in frames_of(events)):
+        from situ.spark.stream import explained as of_stream
+
+        return of_stream.explain(events, query, **passed)
+    from situ.spark.batch import explained
+
+    return explained.explain(events, query, **passed)
 
 
 def n_bad_rows(result: DataFrame) -> int:

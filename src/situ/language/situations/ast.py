@@ -176,6 +176,11 @@ class Query:
         """The symbols of which a match has a situation each."""
         return tuple(symbol for symbol in self.symbols if symbol.name not in self.absent_names)
 
+    @property
+    def can_match(self) -> bool:
+        """Whether there is a PATTERN, or one symbol that needs none (SEM 7)."""
+        return len(self.positives) <= 1 or bool(self.constraints or self.differences)
+
     @cached_property
     def symbol_names(self) -> tuple[str, ...]:
         return tuple(symbol.name for symbol in self.symbols)

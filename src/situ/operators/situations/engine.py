@@ -173,6 +173,11 @@ class Engine:
         """Whether something is told by rows at which no condition begins, ends or reaches its minimum."""
         return False
 
+    @property
+    def needs_all_rows(self) -> bool:
+        """Whether that may be any row."""
+        return False
+
     def rows_needed(self, rows: Rows) -> npt.NDArray[np.bool_]:
         """Which rows are, of no row where none is."""
         return _NO_ROWS

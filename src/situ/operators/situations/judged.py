@@ -153,6 +153,11 @@ class JudgedEngine(JudgingEngine):
         """Whether something is told by rows at which no condition begins, ends or reaches its minimum."""
         return are_some(self._marks)
 
+    @property
+    def needs_all_rows(self) -> bool:
+        """Whether that may be any row."""
+        return self._marks.everything
+
     def rows_needed(self, rows: Rows) -> Flags:
         """Which rows are, of no row where none is."""
         if not self.needs_more_rows:

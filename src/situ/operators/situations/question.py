@@ -93,8 +93,7 @@ class Matching(SituationsQuestion):
     kind = "match"
 
     def __init__(self, query: Query) -> None:
-        related = query.constraints or query.differences
-        if len(query.positives) > 1 and not related:  # SEM 7
+        if not query.can_match:
             raise QueryError(
                 "a query of several symbols needs a PATTERN to match", hint="or ask for situ.situations"
             )

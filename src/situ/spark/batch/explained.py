@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from situ.carry.contract import Slices
 from situ.language.situations.ast import Query
+from situ.operators.situations.events import EventOperator
 from situ.operators.situations.question import AskedSituations, Deriving, Matching
 from situ.plan.explain import Explanation, explain_query
 from situ.spark.batch.choose import choose
@@ -36,8 +37,7 @@ _CONDENSED = (
 
 def explain(events: Frames, query: Query, **options: Any) -> Explanation:
     """What was understood of a query, and the strategy it takes on this DataFrame; no job runs."""
-    is_pattern = bool(query.constraints) or len(query.symbols) == 1
-    df, question = one_frame(events, Matching(query) if is_pattern else Deriving(query), options)
+    df, question = one_frame(events, Matching(query) if query.can_match else Deriving(query), options)
     chosen = choose(df, question, options)
     asked = question.bind(schema_of(df), chosen.options)
     assert isinstance(asked, AskedSituations)
@@ -54,7 +54,7 @@ def notes_of(job: Job | Source) -> list[str]:
     elif decision.sliced:
         notes.append(
             f"There is no PARTITION BY: situations are derived in parallel and matched in up to "
-            f"{job.settings.n_slices} slices of time, with WITHIN as their overlap."
+            f"{job.settings.n_slices} slices of time."
         )
     elif job.asked.needs.parts:
         notes.append("There is no PARTITION BY: one task matches the events of all sources.")
@@ -65,6 +65,8 @@ def notes_of(job: Job | Source) -> list[str]:
         )
     if job.asked.needs.ticks:
         notes.append(_clock_note(job))
+    if _moves_all(job) and job.decision.strategy != "shuffle":
+        notes.append("Every event is moved, not only situations: any may be the one that matches wait for.")
     notes.append(_shuffle_note(job))
     if isinstance(job, Job) and measures_batches(job.df.sparkSession):
         notes.append(cost_of_measuring())
@@ -112,9 +114,14 @@ def _shuffle_note(job: Job | Source) -> str:
     whole = _event_bytes(job)
     if whole is None:
         return "How many bytes are shuffled is not known beforehand: the size of the input is not."
-    if job.decision.strategy == "shuffle":
+    if job.decision.strategy == "shuffle" or _moves_all(job):
         return f"Estimated shuffle: {_size(whole)}."
     return f"Estimated shuffle: {_size(int(whole * _CONDENSED))} (events themselves would be {_size(whole)})."
+
+
+def _moves_all(job: Job | Source) -> bool:
+    operator = job.operator
+    return isinstance(operator, EventOperator) and operator.engine.needs_all_rows
 
 
 def _event_bytes(job: Job | Source) -> int | None:

@@ -55,12 +55,16 @@ DEFAULT_BUCKETS = 64
 
 def run(events: DataFrame | Mapping[str, DataFrame], question: Question, passed: dict[str, Any]) -> DataFrame:
     """The answer to a question over a streaming DataFrame: each result once, as soon as it is certain."""
+    job = job_of(events, question, passed)
+    return output.finished(job.found(), job.asked, job.beside)
+
+
+def job_of(events: DataFrame | Mapping[str, DataFrame], question: Question, passed: dict[str, Any]) -> Job:
+    """A question that a stream can answer, on one or several by name; nothing runs."""
     question.check_stream()
     if isinstance(events, Mapping):
-        job = Job.of_sources(events, question, passed)
-    else:
-        job = Job.of(events, question, passed)
-    return output.finished(job.found(), job.asked, job.beside)
+        return Job.of_sources(events, question, passed)
+    return Job.of(events, question, passed)
 
 
 @dataclass(frozen=True)
