@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import situ
+from situ.errors import SituError
 from streaming.running import FileStream, canonical_rows
 
 if TYPE_CHECKING:
