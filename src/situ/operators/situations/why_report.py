@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from situ.algebra.relations import AFTER_ONLY, BEFORE_ONLY, N_ATOMS, names_of
+from situ.algebra.relations import AFTER_ONLY, BEFORE_ONLY, N_ATOMS, names_of, words_of
 from situ.language.situations.ast import Difference, Query
 from situ.language.situations.printer import absence_text, difference_text
 from situ.language.text.nodes import Duration
@@ -113,7 +113,7 @@ class Why:
         missed = [(int(n), _bin_name(b)) for b, n in enumerate(tally.near[i]) if n and not asked[b]]
         spans = [int(span) for b, span in enumerate(tally.span[i]) if asked[b] and span >= 0]
         return ConstraintCounts(
-            text=f"{written.left} {'; '.join(names_of(written.relations))} {written.right}",
+            text=f"{written.left} {'; '.join(words_of(written.relations))} {written.right}",
             near=int(tally.near[i].sum()),
             satisfied=int(tally.near[i][asked].sum()),
             in_time=int(tally.in_time[i].sum()),
