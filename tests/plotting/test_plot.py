@@ -17,7 +17,7 @@ import pytest
 
 import situ
 from situ import cli
-from situ.errors import OptionError
+from situ.errors import BindError, OptionError
 from situ.plotting.scene import Bar
 
 if TYPE_CHECKING:
@@ -280,6 +280,39 @@ def test_nothing_to_show() -> None:
     assert "No match" in pictures.html()
     with pytest.raises(OptionError, match="no match"):
         _ = pictures.overview
+
+
+#   x is 7 until 99, and from 101 on 3; the row of 100 is none of the events
+LONG = pa.table(
+    {
+        "t": range(200),
+        "x": [7] * 100 + [9, 3] + [3] * 98,
+        "use": [i != 100 for i in range(200)],
+    }
+)
+FALLS = situ.query(
+    "FROM e WHERE use ORDER BY t DEFINE F AS x < prev(x, 3) AND hypot(0, 3) = 3 WITHIN 9 EMIT FINAL"
+)
+
+
+def test_conditions_look_back_beyond_what_is_shown() -> None:
+    """All of the rows at hand but the first three have others to look back at, of WHERE's alone."""
+    falls = situ.query(str(FALLS).replace(" AND HYPOT(0, 3) = 3", ""))
+    (picture,) = situ.plot(LONG, falls)
+    assert picture.content.lanes[0].bars == (Bar(101, 104, "match"),)
+    late = situ.query(str(falls).replace("x < PREV(x, 3)", "x = PREV(x, 3) AND t BETWEEN 150 AND 151"))
+    (picture,) = situ.plot(LONG, late)
+    assert picture.content.lanes[0].bars == (Bar(150, 152, "match"),)
+
+
+def test_spark_looks_back_too(spark: SparkSession) -> None:
+    events = spark.createDataFrame(LONG.to_pandas())
+    with pytest.raises(BindError, match="around prev"):
+        situ.plot(events, FALLS)
+    inside = situ.query(
+        "FROM e WHERE use ORDER BY t DEFINE F AS x < prev(hypot(x, 0), 3) WITHIN 9 EMIT FINAL"
+    )
+    assert situ.plot(events, inside)[0].content.lanes[0].bars == (Bar(101, 104, "match"),)
 
 
 def test_spark_shows_the_same(spark: SparkSession) -> None:

@@ -25,7 +25,7 @@ def plot(events: Any, query: Query, *, top: int = 3, by: str | None = None, **op
     gatherer = Gatherer(query, table.schema, options, zone=options.get("time_zone"))
     found = Found(in_process.run(table, Matching(with_endpoints(query)), options), query)
     chosen = best(found, top, by).table.to_pylist()
-    fetch = partition_events(table, gatherer.bound)
+    fetch = partition_events(gatherer.events(table), gatherer.bound)
     scenes = tuple(gatherer.scene(found, row, fetch(row, *gatherer.stretch(found, row))) for row in chosen)
     several = Found(found.table.sort_by("match_time").slice(0, _MOST_IN_OVERVIEW), query)
     n_matches = found.table.num_rows

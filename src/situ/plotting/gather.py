@@ -15,15 +15,19 @@ import pyarrow.compute as pc
 
 from situ.carry import in_process
 from situ.errors import OptionError
+from situ.expressions import compile_condition
 from situ.expressions.zones import zone_of
 from situ.language.situations.ast import Query, Symbol
 from situ.language.situations.binder import BoundQuery, bind
 from situ.language.situations.described import condition_text
+from situ.operators.situations.look_back import look_back_of
 from situ.operators.situations.question import Deriving
 from situ.plan.explain import describe_duration
 from situ.plotting.matches import Found, loose, return_column
 from situ.plotting.scene import Bar, Clock, Curve, Lane, Mark, Overview, Scene, Threshold, colour_of
 from situ.plotting.thresholds import comparisons
+from situ.rows.columns import Columns, truths
+from situ.rows.needs import OF_WHERE
 from situ.rows.schema import spark_schema, to_ticks
 
 _MAX_CURVES = 4
@@ -84,6 +88,15 @@ class Gatherer:
         """The stretch of time whose events a picture of this match needs."""
         first, last, margin = self._extent(found, row)
         return first - 2 * margin, last + 2 * margin
+
+    def events(self, table: pa.Table) -> pa.Table:
+        """What WHERE leaves of a table, where conditions look back at it; else all may be left in."""
+        where = self.query.where
+        if where is None or look_back_of(self.bound) is None:
+            return table
+        settings = {name: self.options[name] for name in ("ansi", "time_zone") if name in self.options}
+        holds = compile_condition(where, table.schema, OF_WHERE, **settings)(Columns(table), table.num_rows)
+        return table.filter(pa.array(truths(holds).view(bool)))
 
     def _extent(self, found: Found, row: dict[str, Any]) -> tuple[int, int, int]:
         """First start, last instant that matters, and the margin on both sides."""
@@ -256,18 +269,25 @@ def _notes(
 
 
 def partition_events(events: pa.Table, bound: BoundQuery) -> Callable[[dict[str, Any], int, int], pa.Table]:
-    """How to fetch the events of a match's partition in a stretch of time from a table in memory."""
+    """How to fetch the events of a match's partition in a stretch of time from a table in memory.
+
+    With as many instants before it as conditions look back at; `events` are then those that WHERE leaves.
+    """
+    look_back = look_back_of(bound)
     ending = (bound.time.name, *bound.query.times)[-1]
     until = to_ticks_or_open(_column(events, ending), ending)
     since = to_ticks_or_open(events[bound.time.name], bound.time.name)
 
     def fetch(row: dict[str, Any], begin: int, end: int) -> pa.Table:
-        inside = (until >= begin) & (since <= end)
+        own = np.ones(len(since), bool)
         for column in bound.partition:
             values, wanted = events[column.name], row[column.name]
             same = pc.is_null(values) if wanted is None else pc.equal(values, pa.scalar(wanted, values.type))
-            inside &= same.fill_null(False).combine_chunks().to_numpy(zero_copy_only=False)
-        return events.filter(pa.array(inside))
+            own &= same.fill_null(False).combine_chunks().to_numpy(zero_copy_only=False)
+        if look_back is not None:
+            before = np.unique(since[own & (since < begin)])[-look_back.most :]
+            begin = int(before[0]) if len(before) else begin
+        return events.filter(pa.array(own & (until >= begin) & (since <= end)))
 
     return fetch
 

@@ -117,17 +117,17 @@ def looks_back(expression: Expression) -> bool:
     return "PREV(" in expression.sql and any(True for _ in calls(tokenize(expression.sql)[:-1]))
 
 
-def taken_apart(expression: Expression, name: Callable[[Expression, int], str]) -> Expression:
-    """The expression with a column for each prev: `name` says which, by what it reads and how far back."""
+def taken_apart(expression: Expression, instead: Callable[[Expression, int], str]) -> Expression:
+    """The expression with something else for each prev: `instead` says what, by its two arguments."""
     tokens = tokenize(expression.sql)[:-1]
     rest: list[Token] = []
     position = 0
     for call in calls(tokens):
-        inner, *distance = call.arguments(tokens)
+        inner, *number = call.arguments(tokens)
         sql = render(inner)
-        column = name(Expression(sql, columns_of(parse(sql))), int(distance[0][0].value) if distance else 1)
-        start = tokens[call.begin].start
-        rest += [*tokens[position : call.begin], Token(Kind.QUOTED, column, start, tokens[call.end].end)]
+        distance = int(number[0][0].value) if number else 1
+        other = instead(Expression(sql, columns_of(parse(sql))), distance)
+        rest += [*tokens[position : call.begin], *tokenize(other)[:-1]]
         position = call.end + 1
     sql = render([*rest, *tokens[position:]])
     return Expression(sql, columns_of(parse(sql)))

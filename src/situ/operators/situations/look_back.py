@@ -66,6 +66,14 @@ class LookBack:
         return tuple(looks.symbol for looks in self.conditions)
 
 
+def column_of(inner: Expression) -> str:
+    """The name of the column that an expression inside of prev is computed as.
+
+    By what it is, so that queries in one pass share it.
+    """
+    return f"_prev_{hashlib.blake2b(inner.sql.encode(), digest_size=8).hexdigest()}"
+
+
 def look_back_of(bound: BoundQuery) -> LookBack | None:
     """The looks back of a bound query, None for none."""
     backs: dict[Back, None] = {}
@@ -73,8 +81,7 @@ def look_back_of(bound: BoundQuery) -> LookBack | None:
     derived: dict[Derived, None] = {}
 
     def name(inner: Expression, n: int) -> str:
-        tree, digest = inner.tree, hashlib.blake2b(inner.sql.encode(), digest_size=8).hexdigest()
-        column = f"_prev_{digest}"  # by what it is, so that queries in one pass share it
+        tree, column = inner.tree, column_of(inner)
         if isinstance(tree, exp.Column) and len(tree.parts) == 1:
             own = bound.column(inner.columns[0])
             plain[own] = None

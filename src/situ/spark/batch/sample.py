@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from situ.language.situations.ast import Query
+from situ.language.situations.ast import Query, Symbol
+from situ.language.text.looking import looks_back, taken_apart
 from situ.language.text.nodes import Expression
 from situ.language.text.types import INTEGERS
+from situ.operators.situations.look_back import column_of, look_back_of
 from situ.operators.situations.question import Matching
 from situ.options import Options
 from situ.rows.needs import Needs
@@ -64,52 +66,79 @@ def sample_events(
 
     Spark evaluates the conditions, so that any function works; `ready(query)` reads the columns.
     """
-    needs = Matching(query).bind(schema_of(df), Options(time=time)).needs
+    asked = Matching(query).bind(schema_of(df), Options(time=time))
+    needs, look_back = asked.needs, look_back_of(asked.bound)
     events = df if needs.where is None else df.filter(F.expr(needs.where.sql))
     wanted = [_inside(needs, row, begin, end) for row, begin, end in stretches]
     conditions = [
         F.expr(condition.expression.sql).alias(_CONDITION.format(i))
         for i, condition in enumerate(needs.conditions)
     ]
-    names = [
-        field.name
-        for field in df.schema.fields
-        if _is_needed(needs, field.name, field.dataType.simpleString())
-    ]
+    read = {name.lower() for symbol in query.symbols for name in _columns(symbol)}
+    read |= {name.lower() for name in needs.all_names}
+    names = [name for name in df.columns if name.lower() in read]
     anywhere = reduce(lambda one, other: one | other, wanted) if wanted else F.lit(False)
-    return events.filter(anywhere).select(*map(column_named, names), *conditions).toArrow()
+    found = events.filter(anywhere)
+    if look_back is not None:  # and the instants before each stretch, which its conditions look back at
+        time_column = column_named(needs.time.name)
+        for row, begin, _ in stretches:
+            before = events.filter(_of_partition(needs, row) & (time_column < _instant(needs, begin)))
+            found = found.union(before.orderBy(time_column.desc()).limit(look_back.most))
+    computed = [F.expr(inner.sql).alias(column_of(inner)) for inner in _looked_back_at(query)]
+    rows = found.select(*map(column_named, names), *conditions, *computed)
+    return (rows if look_back is None else rows.distinct()).toArrow()
 
 
 def ready(query: Query) -> Query:
     """The query over `sample_events`: conditions are columns, and WHERE has been applied."""
-    symbols = tuple(
-        replace(symbol, condition=Expression(_CONDITION.format(i), (_CONDITION.format(i),)))
-        for i, symbol in enumerate(query.symbols)
-    )
+    symbols = tuple(replace(symbol, condition=_ready(i, symbol)) for i, symbol in enumerate(query.symbols))
     return replace(query.without_symbol_by(), symbols=symbols, where=None)
 
 
+def _ready(i: int, symbol: Symbol) -> Expression:
+    """A condition as the column that Spark has made of it; of one that looks back, what is inside of prev."""
+    if symbol.condition is not None and looks_back(symbol.condition):
+        return taken_apart(symbol.condition, lambda inner, n: f"PREV({column_of(inner)}, {n})")
+    return Expression(_CONDITION.format(i), (_CONDITION.format(i),))
+
+
+def _columns(symbol: Symbol) -> tuple[str, ...]:
+    return () if symbol.condition is None else symbol.condition.columns
+
+
+def _looked_back_at(query: Query) -> list[Expression]:
+    """What stands inside of prev."""
+    found: dict[Expression, None] = {}
+
+    def note(inner: Expression, n: int) -> str:
+        found[inner] = None
+        return "NULL"
+
+    for symbol in query.symbols:
+        if symbol.condition is not None:
+            taken_apart(symbol.condition, note)
+    return list(found)
+
+
 def _inside(needs: Needs, row: dict[str, Any], begin: int, end: int) -> Column:
-    are_ticks = needs.time.type in INTEGERS
-    low, high = (F.lit(begin), F.lit(end)) if are_ticks else (_moment(begin), _moment(end))
+    low, high = _instant(needs, begin), _instant(needs, end)
     time = column_named(needs.time.name)
     until, ends = time, needs.instant.end
     if ends is not None:
-        until = F.coalesce(column_named(ends.name), F.lit(high).cast(needs.time.type))
-    inside = (until >= low.cast(needs.time.type)) & (time <= high.cast(needs.time.type))
+        until = F.coalesce(column_named(ends.name), high)
+    return (until >= low) & (time <= high) & _of_partition(needs, row)
+
+
+def _of_partition(needs: Needs, row: dict[str, Any]) -> Column:
+    same = F.lit(True)
     for column in needs.partition:
-        inside &= column_named(column.name).eqNullSafe(F.lit(row[column.name]))
-    return inside
+        same &= column_named(column.name).eqNullSafe(F.lit(row[column.name]))
+    return same
+
+
+def _instant(needs: Needs, tick: int) -> Column:
+    return (F.lit(tick) if needs.time.type in INTEGERS else _moment(tick)).cast(needs.time.type)
 
 
 def _moment(tick: int) -> Column:
     return F.lit(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=tick))
-
-
-def _is_needed(needs: Needs, name: str, kind: str) -> bool:
-    read = {column.name.lower() for column in needs.columns if column not in needs.attributes}
-    numbers = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
-    if kind.startswith(numbers):
-        read |= {column.lower() for one in needs.conditions for column in one.expression.columns}
-        read |= {column.name.lower() for column in needs.attributes}
-    return name.lower() in read
