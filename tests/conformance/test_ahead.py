@@ -48,6 +48,7 @@ def test_rows_from_the_future_are_as_if_they_never_came(
         lambda row: tuple(row[c] for c in question.partition),
         delay,
         is_event=is_event,
+        has_ticks=question.has_ticks,
     )
 
     query, kind = situ.query(in_microseconds(example.text)), pa.timestamp("us", zone)
@@ -64,14 +65,14 @@ def test_rows_from_the_future_are_as_if_they_never_came(
     assert (operator.ahead, operator.late) == (len(ahead), len(became.late)), shown
     if not restarts:
         assert sorted(ticked(operator.ahead_rows)["t"].to_pylist()) == sorted(ahead), shown
-    wanted = answer(became.applied + became.waiting, question)
+    wanted = answer(became.applied + became.waiting, question, became.clock_of_flush)
     agree(result_rows(ticked(pa.concat_tables(found)), example.text), wanted, shown)
 
 
 def in_microseconds(text: str) -> str:
     """The query for timestamps that count microseconds as its integers did."""
     text = re.sub(r"BETWEEN (\d+) AND (\d+)", r"BETWEEN \1 us AND \2 us", text)
-    return re.sub(r"(AT LEAST|AT MOST|WITHIN) (\d+)", r"\1 \2 us", text)
+    return re.sub(r"(AT LEAST|AT MOST|WITHIN|UP TO|\.t[se] [+-]) (\d+)(?! EVENTS)\b", r"\1 \2 us", text)
 
 
 def timed(table: pa.Table, kind: pa.DataType) -> pa.Table:

@@ -44,6 +44,7 @@ def check_pruning(example: Example, data: st.DataObject) -> None:
     for batch in data.draw(cuts(example.rows, between_ties=False)):
         operator._prune_at = 0
         found.append(operator.push(table_of(batch)))
+    found.append(operator.flush())
     agree(result_rows(pa.concat_tables(found), example.text), answer(example.rows, example.question), example)
 
 
