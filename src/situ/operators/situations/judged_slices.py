@@ -45,6 +45,6 @@ def judged_slices_of(
     *before, last = sliced.cut(np.arange(len(borders)))
     for part in before:
         yield JudgedSlice(part, kept, None, engine.aggregates)
-        events, (runs, state, _) = engine.begun(part.expanded(engine), kept, None)
-        kept = engine.keep(events, runs, state, kept)
+        events, begun = engine.begun(part.expanded(engine), kept, None)
+        kept = engine.keep_begun(events, begun, kept)
     yield JudgedSlice(last, kept, complete, engine.aggregates)
