@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import situ
 from conformance.checking import agree
+from conformance.features import ON
 from conformance.random_intervals import interval_examples, shuffled
 from conformance.rows import sort_key
 from conformance.strategies import Example, bounded_by_window, examples, table_of
@@ -44,13 +45,30 @@ def split_at_borders(example: Example, borders: list[int]) -> list[pa.Table]:
     return [table_of(rows[begin:end], example.schema) for begin, end in itertools.pairwise(cuts)]
 
 
-@given(examples(), st.lists(st.integers(0, 36), max_size=6), st.randoms(), st.sampled_from([1, 300, 1 << 20]))
-def test_map_side(example: Example, borders: list[int], random: Any, limit: int) -> None:
+clocks = st.sampled_from([None, 0, 2, 30])  # how long after the last row the input ends; None: with it
+
+
+def until(example: Example, later: int | None) -> dict[str, Any]:
+    """The option of SEM 11.9, where results can fall between events."""
+    if "until" not in ON or later is None or not example.rows or not example.question.has_ticks:
+        return {}
+    return {"until": max(row["t"] for row in example.rows) + later}
+
+
+@given(
+    examples(),
+    st.lists(st.integers(0, 36), max_size=6),
+    st.randoms(),
+    st.sampled_from([1, 300, 1 << 20]),
+    clocks,
+)
+def test_map_side(example: Example, borders: list[int], random: Any, limit: int, later: int | None) -> None:
     """Splits in any order, rows within a split in any order where no tie depends on it."""
-    splits = split_at_borders(example, borders)
+    splits, options = split_at_borders(example, borders), until(example, later)
     random.shuffle(splits)
-    result = run_map_side(splits, example.text, {}, limit=limit)
-    agree(rows_of(result, example.text), answer(example.rows, example.question), example)
+    result = run_map_side(splits, example.text, options, limit=limit)
+    question = replace(example.question, **options)
+    agree(rows_of(result, example.text), answer(example.rows, question), example)
 
 
 @given(examples(shuffled=True), st.integers(1, 5), st.sampled_from([1, 2000, 1 << 20]))
@@ -168,12 +186,14 @@ def test_of_one_key_of_given_intervals_a_window_is_held(monkeypatch: pytest.Monk
     assert max(seen) < n // 4
 
 
-@given(examples(), st.lists(st.integers(0, 36), max_size=3), st.integers(1, 8))
-def test_slices(example: Example, borders: list[int], n_slices: int) -> None:
+@given(examples(), st.lists(st.integers(0, 36), max_size=3), st.integers(1, 8), clocks)
+def test_slices(example: Example, borders: list[int], n_slices: int, later: int | None) -> None:
     """Without PARTITION BY, in 1 to 8 slices of time, however few rows each has."""
     example = unpartitioned(bounded_by_window(example, 12))
-    result = run_slices(split_at_borders(example, borders), example.text, {}, n_slices)
-    agree(rows_of(result, example.text), answer(example.rows, example.question), example)
+    options = until(example, later)
+    result = run_slices(split_at_borders(example, borders), example.text, options, n_slices)
+    question = replace(example.question, **options)
+    agree(rows_of(result, example.text), answer(example.rows, question), example)
 
 
 def unpartitioned(example: Example) -> Example:
