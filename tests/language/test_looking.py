@@ -116,3 +116,10 @@ def test_names_and_types_inside_are_checked() -> None:
         situ.match(table, situ.query("FROM e ORDER BY t DEFINE A AS x > prev(speed)"))
     with pytest.raises(situ.SituError, match="must be true or false"):
         situ.match(table, situ.query("FROM e ORDER BY t DEFINE A AS prev(x)"))
+
+
+@pytest.mark.parametrize(("n", "said"), [("", "the instant before"), (", 12", "up to 12 instants back")])
+def test_explain_tells_what_is_kept(n: str, said: str) -> None:
+    told = str(situ.query(f"FROM e ORDER BY t DEFINE A AS x > prev(x{n}) AND prev(y) > 1").explain())
+    assert f"Conditions look at {said} (prev)" in " ".join(told.split())
+    assert "prev" not in str(situ.query("FROM e ORDER BY t DEFINE A AS x > 1").explain())

@@ -19,6 +19,7 @@ from situ.language.situations.described import (
     gap_lines,
     has_ticks,
     holding_text,
+    looking_lines,
     source_text,
     usable_text,
 )
@@ -165,7 +166,7 @@ def _query_section(query: Query) -> Section:
         lines.append(f"Only rows with {query.where.sql} are events.")
     if not query.can_match:
         lines.append("There is no PATTERN: this query can derive situations but not match them.")
-        return Section("Query", tuple(lines))
+        return Section("Query", (*lines, *looking_lines(query)))
     if query.emit == "EARLY":
         lines.append(
             "A match is reported at the first instant at which it is certain (EMIT EARLY); "
@@ -184,6 +185,7 @@ def _query_section(query: Query) -> Section:
         )
     lines += having_lines(query)
     lines += gap_lines(query)
+    lines += looking_lines(query)
     if has_ticks(query):
         lines.append(TICKS)
     return Section("Query", tuple(lines))

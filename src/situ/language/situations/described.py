@@ -7,6 +7,7 @@ from situ.algebra.relations import AFTER, BEFORE, MEETS
 from situ.language.situations.ast import Absence, Constraint, Difference, Endpoint, Query, Symbol
 from situ.language.situations.gaps import gaps_text
 from situ.language.text.durations import duration_text
+from situ.language.text.looking import how_far_back
 from situ.language.text.nodes import Duration
 
 
@@ -63,6 +64,19 @@ def gap_lines(query: Query) -> list[str]:
     return [
         f"When {' or '.join(names)} pauses it is not known at once whether that is a gap or the end: a match "
         "whose instant falls into such a pause is reported when it is decided."
+    ]
+
+
+def looking_lines(query: Query) -> list[str]:
+    """What is kept for conditions that look back (SEM 15.2)."""
+    conditions = [symbol.condition for symbol in query.symbols if symbol.condition is not None]
+    most = max(map(how_far_back, conditions), default=0)
+    if not most:
+        return []
+    instants = "the instant before" if most == 1 else f"up to {most:,} instants back"
+    return [
+        f"Conditions look at {instants} (prev). A stream keeps these values of every partition, however long "
+        "it is silent, until forget_after if that is given."
     ]
 
 

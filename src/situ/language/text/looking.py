@@ -117,6 +117,19 @@ def looks_back(expression: Expression) -> bool:
     return "PREV(" in expression.sql and any(True for _ in calls(tokenize(expression.sql)[:-1]))
 
 
+def how_far_back(expression: Expression) -> int:
+    """How many instants an expression looks back at the most, 0 for none."""
+    found = [0]
+
+    def note(inner: Expression, n: int) -> str:
+        found.append(n)
+        return "NULL"
+
+    if looks_back(expression):
+        taken_apart(expression, note)
+    return max(found)
+
+
 def taken_apart(expression: Expression, instead: Callable[[Expression, int], str]) -> Expression:
     """The expression with something else for each prev: `instead` says what, by its two arguments."""
     tokens = tokenize(expression.sql)[:-1]
