@@ -15,7 +15,7 @@ from situ.algebra.relations import (
     STARTS,
 )
 from situ.language.situations.ast import Query
-from situ.language.situations.having import read_items
+from situ.language.situations.having import equal_firsts, read_items
 from situ.language.situations.printer import having_text, item_text
 
 # Of two that stand so the first has ended once that is certain: none of the prefix groups is among them.
@@ -26,8 +26,12 @@ _ENDS_FIRST = (
 
 
 def having_lines(query: Query) -> list[str]:
-    """What is reported, in a sentence."""
-    return [] if query.having is None else [f"Only matches with {having_text(query)} are reported (HAVING)."]
+    """What is reported, and what is tested before all situations of a match are there."""
+    if query.having is None:
+        return []
+    equal = [f"first({a}.{x}) = first({b}.{y})" for (a, x), (b, y) in equal_firsts(query)]
+    early = [f"Situations are not joined where {one} does not hold, if both have one type." for one in equal]
+    return [f"Only matches with {having_text(query)} are reported (HAVING).", *early]
 
 
 def open_notes(query: Query, reduced: IntArray) -> list[str]:

@@ -201,8 +201,9 @@ def kernel_input(task: Task) -> tuple[Runs, Spec]:
         own = [q for q, one in enumerate(task.apart) if {one.left, one.right} == set(pair)]
         for a, b in (pair, pair[::-1]):
             differ_from[a, b], differ_to[a, b] = (own[0], own[-1] + 1) if own else (0, 0)
+    no_codes = np.full((n, n), -1)
     table = np.array(apart, np.int64).reshape(-1, 6)
-    return runs, Spec(*query, within, UNBOUNDED, task.final, table, differ_from, differ_to)
+    return runs, Spec(*query, within, UNBOUNDED, task.final, table, differ_from, differ_to, no_codes)
 
 
 @settings(max_examples=400)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from situ.aggregate import States, specs_of
 from situ.carry import contract
@@ -14,6 +15,7 @@ from situ.language.situations.binder import BoundQuery
 from situ.machine.threads import Crew, cut_evenly
 from situ.operators.situations.chunks import derive_chunk, stitch
 from situ.operators.situations.earlier import Earlier
+from situ.operators.situations.equalities import codes_of, equalities_of, linked
 from situ.operators.situations.joins import Need, by_instant, endpoints, pair_join, range_join
 from situ.operators.situations.kernels.advance import (
     advance,
@@ -138,7 +140,8 @@ class Engine:
         self.bound = bound
         self.spec = make_spec(bound, forget_after=forget_after)
         self.n_positive = len(bound.query.positives)  # absent symbols stand behind the others
-        self.join_spec = of_positives(self.spec, self.n_positive)
+        self.equalities = equalities_of(bound)
+        self.join_spec = linked(of_positives(self.spec, self.n_positive), self.equalities)
         self._plain_spec = self.join_spec[:]
         self.n_state_rows = 2 + len(self.spec.ending)  # of Known.state
         self.aggregates = specs_of(bound, ansi=ansi, with_count=with_count)
@@ -202,6 +205,8 @@ class Engine:
         self._n_unseen += n_events
         if self._n_unseen >= self._look_after:
             return self._step_planned(events, known, n_events)
+        if self.equalities:
+            return self._step_by_range(events, known)
         everything = (
             events.rows[:], known.state, known.kept, known.offset, self._plain_spec,
             self._full, self._deltas, self._costs, self._plain_work
@@ -221,7 +226,7 @@ class Engine:
 
     def _step_planned(self, events: Input, known: Known, n_events: int) -> tuple[Found, Known]:
         """A step before whose join the planner takes a look."""
-        derived = self._situated(events.rows, known)
+        derived = self._coded(events, known, self._situated(events.rows, known))
         self._plan([derived.runs], self._n_unseen)
         if self.n_visited == 0:  # nothing was joined yet: all but the sizes is a guess
             self._try([derived.runs], known.horizon, n_events)
@@ -229,7 +234,8 @@ class Engine:
 
     def _step_by_range(self, events: Input, known: Known) -> tuple[Found, Known]:
         """A step with more matches than one call of a kernel holds."""
-        return self._joined_by_range(events, known, self._situated(events.rows, known))
+        derived = self._coded(events, known, self._situated(events.rows, known))
+        return self._joined_by_range(events, known, derived)
 
     def _joined_by_range(self, events: Input, known: Known, derived: Derived) -> tuple[Found, Known]:
         runs, state = derived
@@ -268,6 +274,9 @@ class Engine:
         share = n_threads if len(groups) == 1 else 1
         parts = [(first, *_group(events, known, first, last)) for first, last in groups]
         derived = self._crew.run(self.derive, [(part.rows, of_part, share) for _, part, of_part in parts])
+        derived = [
+            self._coded(part, of_part, own) for (_, part, of_part), own in zip(parts, derived, strict=True)
+        ]
         return [Group(*part, of_part, share) for part, of_part in zip(parts, derived, strict=True)]
 
     def _planned(self, pieces: Sequence[Group]) -> list[tuple[Group]]:
@@ -317,6 +326,25 @@ class Engine:
     def _situated(self, rows: Rows, known: Known) -> Derived:
         runs, state = situate(rows[:], known.state, known.kept, known.offset, self._plain_spec)
         return Derived(Runs(*runs), state)
+
+    def _coded(self, events: Input, known: Known, derived: Derived) -> Derived:
+        """The same with what the join compares for HAVING."""
+        return derived._replace(runs=self.with_codes(events, derived.runs, known))
+
+    def with_codes(self, events: Input, runs: Runs, known: Known) -> Runs:
+        """The runs, and codes of the values that must be equal (see equalities.py)."""
+        if not self.equalities:
+            return runs
+
+        def values(symbol: int, item: int) -> pa.Array:
+            column = np.arange(runs.offset[symbol, -1])
+            first = runs.first_row[symbol, column]
+            begun = first - (runs.carry[symbol, column] >= 0)  # what is carried on has its first event
+            states = self._states(symbol, events, runs, known, column, begun)
+            return self.aggregates[symbol].item(item, states)
+
+        codes = codes_of(self.equalities, runs.ts.shape[1], values)
+        return runs._replace(verdict=np.concatenate([runs.verdict, codes]))
 
     def match(self, runs: Runs, before: Positions, n_events: int = 1) -> Matches:
         """All matches with an instant after `before`, one for each slot."""

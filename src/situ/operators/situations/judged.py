@@ -322,7 +322,8 @@ class JudgedEngine(JudgingEngine):
 
     def _reported(self, events: Input, judged: Judged, known: Known) -> Found:
         """The matches of this step; what waits for an instant to come is written down in the state."""
-        runs, state, heard = judged
+        state, heard = judged.state, judged.heard
+        runs = self.with_codes(events, judged.runs, known)
         matches = self.judged(runs, heard, known.horizon, len(events.rows.time))
         now, due = by_clock(matches, known.state[self.clock_row], state[self.clock_row])
         state[self.due_row] = due

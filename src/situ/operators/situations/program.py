@@ -74,6 +74,7 @@ def make_spec(bound: BoundQuery, *, forget_after: int | None = None) -> Spec:
         differences=differences,
         differ_from=differ_from,
         differ_to=differ_to,
+        equal=np.full((n, n), -1, np.int64),
     )
 
 
@@ -81,7 +82,7 @@ def of_positives(spec: Spec, n: int) -> Spec:
     """What joins read: the first n symbols only, of which matches have a situation each."""
     if n == len(spec.at_least):
         return spec
-    by_pair = {"relations", "lower", "upper", "verdict_of", "differ_from", "differ_to"}
+    by_pair = {"relations", "lower", "upper", "verdict_of", "differ_from", "differ_to", "equal"}
     by_symbol = {"at_least", "at_most", "trigger_ts", "trigger_te", "trigger_admissible"}
     parts = spec._asdict()
     for name in by_pair | by_symbol:

@@ -52,7 +52,7 @@ class Runs(NamedTuple):
     first_row: np.ndarray  # the situation's rows in this step: first_row .. last_row, inclusive
     last_row: np.ndarray
     carry: np.ndarray  # the entry it continues, -1 for none
-    verdict: np.ndarray  # int64[P, cap]
+    verdict: np.ndarray  # int64[P, cap]; joins may have rows behind them: codes of values (Spec.equal)
     offset: np.ndarray  # int64[n, K + 1]
 
 
@@ -76,7 +76,11 @@ class Spec(NamedTuple):
     differences: np.ndarray  # int64[Q, 6]: see Difference below; those of one pair follow each other
     differ_from: np.ndarray  # int64[n, n]: the pair's differences are rows differ_from .. differ_to
     differ_to: np.ndarray
+    equal: np.ndarray  # int64[n, n]: see below, -1 for none
 
+
+# Spec.equal[A, B] is the row of Runs.verdict with codes of A's situations, which must be those that B's have
+# in row Spec.equal[B, A]; nothing is compared where Runs has no such rows.
 
 # The columns of Spec.differences: x of X - y of Y <= bound (SEM 9.1), an end being 0 for ts and 1 for te.
 # AT_Y: certain from y on, whatever x is: of given intervals, which have no other event instants (SEM 9.3).
@@ -112,5 +116,5 @@ def as_spec(t):
     """A plain tuple of Spec by its name."""
     return Spec(
         t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], t[10], t[11], t[12], t[13], t[14], t[15],
-        t[16],
+        t[16], t[17],
     )  # fmt: skip

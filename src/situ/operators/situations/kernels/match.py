@@ -13,7 +13,7 @@ import numpy as np
 from situ.algebra.relations import ALL
 from situ.compiled.jit import kernel
 from situ.operators.situations.kernels.layout import as_runs, as_spec
-from situ.operators.situations.kernels.relate import apart_since, certain_at, narrow, narrow_apart
+from situ.operators.situations.kernels.relate import apart_since, certain_at, differs, narrow, narrow_apart
 from situ.rows.kernels.numbers import (
     LONG_AGO,
     NEVER,
@@ -149,6 +149,7 @@ def search(runs, spec, orders, step, work, state, room, found):
     within, final = spec.within, spec.final
     differences, differ_from, differ_to = spec.differences, spec.differ_from, spec.differ_to
     has_differences = len(differences) > 0
+    equal, has_equal = spec.equal, len(verdict) > len(spec.followed)
     n = ts.shape[0]
     in_window, in_range, tested, passed, visited = work
     place, at, stop, near, earliest, instant, pick = state
@@ -197,6 +198,9 @@ def search(runs, spec, orders, step, work, state, room, found):
                 for j in range(n_neighbours[depth]):
                     b = neighbours[depth, j]
                     bound = pick[b]
+                    if has_equal and differs(verdict, equal[b, s], bound, equal[s, b], c):
+                        now = NEVER
+                        break
                     b_te = te[b, bound]
                     pair, converse = verdict_of[b, s], verdict_of[s, b]
                     b_followed = pair >= 0 and verdict[pair, c] == b_te

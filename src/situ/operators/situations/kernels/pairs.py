@@ -9,7 +9,7 @@ import numpy as np
 
 from situ.compiled.jit import kernel
 from situ.operators.situations.kernels.match import Matches, doubled, neighbours_of
-from situ.operators.situations.kernels.relate import apart_since, certain_at, narrow, narrow_apart
+from situ.operators.situations.kernels.relate import apart_since, certain_at, differs, narrow, narrow_apart
 from situ.rows.kernels.numbers import (
     LONG_AGO,
     NEVER,
@@ -34,6 +34,8 @@ def matching_pairs(runs, spec, b, s, tested, passed, most):
     allowed, lower, upper = spec.relations[b, s], spec.lower[b, s], spec.upper[b, s]
     pair, converse = spec.verdict_of[b, s], spec.verdict_of[s, b]
     differences, first, last = spec.differences, spec.differ_from[b, s], spec.differ_to[b, s]
+    equal, converse_equal = spec.equal[b, s], spec.equal[s, b]
+    has_equal = len(verdict) > len(spec.followed)
     n_b = runs.offset[b, -1]
     offset = np.zeros(n_b + 1, np.int64)
     capacity, found = max(16, n_b), 0
@@ -58,6 +60,8 @@ def matching_pairs(runs, spec, b, s, tested, passed, most):
             for c in range(low, high):
                 c_ts, c_te = ts[s, c], te[s, c]
                 if admissible[s, c] == NEVER or (final and c_te == OPEN):
+                    continue
+                if has_equal and differs(verdict, equal, i, converse_equal, c):
                     continue
                 b_followed = pair >= 0 and verdict[pair, c] == b_te
                 c_followed = converse >= 0 and verdict[converse, i] == c_te
@@ -108,6 +112,7 @@ def pair_search(runs, spec, order, before, work, most):
     relations, verdict, verdict_of = spec.relations, runs.verdict, spec.verdict_of
     differences, differ_from, differ_to = spec.differences, spec.differ_from, spec.differ_to
     within, final = spec.within, spec.final
+    equal, has_equal = spec.equal, len(verdict) > len(spec.followed)
     n = ts.shape[0]
     tested, passed, visited = work.tested, work.passed, work.visited
     neighbours, n_neighbours = neighbours_of(order, relations)
@@ -165,6 +170,9 @@ def pair_search(runs, spec, order, before, work, most):
             for other in range(1, n_neighbours[depth]):
                 b = neighbours[depth, other]
                 bound = pick[b]
+                if has_equal and differs(verdict, equal[b, s], bound, equal[s, b], c):
+                    now = NEVER
+                    break
                 b_te = te[b, bound]
                 pair, converse = verdict_of[b, s], verdict_of[s, b]
                 b_followed = pair >= 0 and verdict[pair, c] == b_te

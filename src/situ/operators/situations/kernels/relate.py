@@ -99,6 +99,12 @@ def certain_at(allowed, a_ts, a_te, b_ts, b_te, a_followed, b_followed):
 
 
 @kernel
+def differs(codes, b_row, b, c_row, c):
+    """Whether B and C must have equal codes, which stand in these rows (-1: they need not), and have not."""
+    return b_row >= 0 and codes[b_row, b] != codes[c_row, c]
+
+
+@kernel
 def narrow_apart(ts, latest_te, symbol, low, high, differences, first, last, b, b_ts, b_te, near):
     """Part of [low, high) in which a candidate is as far from B as differences first .. last ask (SEM 9)."""
     for q in range(first, last):
