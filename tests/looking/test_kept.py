@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import situ
+from situ import cli
 from situ.errors import StateError
 from situ.operators.situations.question import Matching
 from situ.rows.tied import Tied
@@ -119,6 +122,29 @@ def test_a_gap_between_splits_begins_a_new_history() -> None:
         assert rows_of(run_map_side(splits, text, options), text) == wanted
 
 
+@pytest.mark.parametrize("cuts", [(2,), (3,), (4,), (3, 4), (1, 2, 3, 4, 5)])
+def test_a_gap_between_pushes_begins_a_new_history(cuts: tuple[int, ...]) -> None:
+    table = pa.table({"t": [0, 1, 2, 20, 21, 22], "x": [1, 2, 3, 4, 5, 6]})
+    query = situ.query("FROM e ORDER BY t DEFINE R AS x > prev(x, 2) WITHIN 5 RETURN R.ts AS s")
+    operator = query.operator(table.schema, forget_after=9)
+    borders = [0, *cuts, 6]
+    found = [operator.push(table.slice(begin, end - begin)) for begin, end in pairwise(borders)]
+    assert pa.concat_tables(found)["s"].to_pylist() == [2, 22]
+
+
+def test_a_split_judges_no_row_that_it_cannot_judge() -> None:
+    """What has no value in its split may have one before it: to take it for null would fail here."""
+    table = pa.table({"t": range(8), "x": [1] * 8})
+    text = (
+        "FROM e ORDER BY t DEFINE R AS CASE WHEN t > 1 AND prev(x, 2) IS NULL THEN 1 / 0 = 1 ELSE x = 1 END"
+    )
+    wanted = rows_of(situ.match(table, situ.query(text)), text)
+    assert (
+        rows_of(run_map_side([table.slice(0, 3), table.slice(3, 1), table.slice(4)], text, {}), text)
+        == wanted
+    )
+
+
 def test_queries_in_one_pass_share_what_they_look_back_at() -> None:
     table = pa.table({"t": [0, 1, 2, 3, 4], "x": [1, 4, 2, 0, 8], "use": [True, True, False, True, True]})
     texts = {
@@ -141,6 +167,15 @@ def test_why_counts_what_looks_back() -> None:
     )
     assert dict(counted.situations) == {"R": 1, "Q": 1}
     assert counted.matches == 1
+
+
+def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "e.csv").write_text("t,x\n0,1\n1,4\n2,2\n")
+    rising = "FROM e ORDER BY t DEFINE R AS x > prev(x, :n) RETURN R.ts AS s"
+    assert cli.main(["run", rising, str(tmp_path / "e.csv"), "--set", "n=2", "--in-process"]) == 0
+    assert capsys.readouterr().out.split()[:4] == ["s", "match_time", "2", "2"]
+    assert cli.main(["explain", rising, "--set", "n=2"]) == 0
+    assert "up to 2 instants back" in capsys.readouterr().out
 
 
 def test_what_counting_needs_travels() -> None:
