@@ -74,8 +74,9 @@ class SourcesReader:
         ties = {column.name: own for column, own in zip(part.needs.ties, rows.ties, strict=True)}
 
         def column(columns: Mapping[str, pa.Array], name: str, kind: pa.DataType) -> pa.Array:
-            own = part.own(name)
-            return pa.nulls(rows.n_rows, kind) if own is None else columns[own].cast(kind)
+            own = part.own(name) or ""
+            # what all sources have, such as a partition column, may be read of the rows of one
+            return columns[own].cast(kind) if own in columns else pa.nulls(rows.n_rows, kind)
 
         return rows._replace(
             keys=[keys.cast(kind) for keys, kind in zip(rows.keys, self._keys, strict=True)],
