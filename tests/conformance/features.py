@@ -11,7 +11,6 @@ ALL = frozenset(
         "absences of intervals",  # SEM 11.8
         "silences",  # SEM 12, positive, and absent where absences are on
         "having",  # SEM 13.1
-        "sources",  # SEM 13.2 to 13.6
         "gaps",  # SEM 14
         "prev",  # SEM 15
         "until",  # SEM 11.9, of queries with ticks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from situ.carry import in_process
@@ -21,8 +22,8 @@ _MOST_IN_OVERVIEW = 10_000
 def plot(events: Any, query: Query, *, top: int = 3, by: str | None = None, **options: Any) -> Pictures:
     """Pictures of a table's matches: the first `top`, or those with the largest RETURN column `by`."""
     _check_top(top)
-    table = to_arrow(events)
-    gatherer = Gatherer(query, table.schema, options, zone=options.get("time_zone"))
+    table, schema = _arrow(events)
+    gatherer = Gatherer(query, schema, options, zone=options.get("time_zone"))
     found = Found(in_process.run(table, Matching(with_endpoints(query)), options), query)
     chosen = best(found, top, by).table.to_pylist()
     fetch = partition_events(gatherer.events(table), gatherer.bound)
@@ -36,9 +37,10 @@ def plot(events: Any, query: Query, *, top: int = 3, by: str | None = None, **op
 def plot_on_spark(df: Any, query: Query, *, top: int = 3, by: str | None = None, **options: Any) -> Pictures:
     """The same of a batch DataFrame: the matches and the events around them come to the driver, no more."""
     from situ.spark.batch import sample
+    from situ.spark.select.united import frames_of
 
     _check_top(top)
-    if df.isStreaming:
+    if any(one.isStreaming for one in frames_of(df)):
         raise OptionError(
             "situ.plot does not take a streaming DataFrame", hint="plot what the stream has written"
         )
@@ -48,6 +50,15 @@ def plot_on_spark(df: Any, query: Query, *, top: int = 3, by: str | None = None,
     return draw_sample(df, query, matches, **options)
 
 
+def _arrow(events: Any) -> tuple[Any, Any]:
+    """A table in Arrow and its schema, or tables by name and theirs."""
+    if not isinstance(events, Mapping):
+        table = to_arrow(events)
+        return table, table.schema
+    tables = {name: to_arrow(one) for name, one in events.items()}
+    return tables, {name: table.schema for name, table in tables.items()}
+
+
 def draw_sample(df: Any, query: Query, matches: Any, **options: Any) -> Pictures:
     """Pictures of matches that were sampled (`situ.spark.batch.sample`) with their endpoints."""
     from situ.spark.batch import sample
@@ -55,7 +66,7 @@ def draw_sample(df: Any, query: Query, matches: Any, **options: Any) -> Pictures
     time = options.get("time")
     kept = {name: value for name, value in options.items() if name in ("time", "ties", "points")}
     found, chosen = Found(matches.first, query), matches.best.to_pylist()
-    schema = sample.sample_events(df, query, [], time).schema
+    _, schema = _arrow(sample.sample_events(df, query, [], time))
     gatherer = Gatherer(query, schema, kept, sample.ready, zone=sample.zone_of_session(df))
     stretches = [(row, *gatherer.stretch(found, row)) for row in chosen]
     fetch = partition_events(sample.sample_events(df, query, stretches, time), gatherer.bound)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -49,13 +49,15 @@ class Gatherer:
     def __init__(
         self,
         query: Query,
-        schema: pa.Schema,
+        schema: Any,
         options: dict[str, Any],
         ready: Callable[[Query], Query] = lambda query: query,
         *,
         zone: str | None = None,
     ) -> None:
-        """`ready` makes the query one over the tables that scenes are made from, if it is not one.
+        """`schema` is that of the events, of several sources a dict by name.
+
+        `ready` makes the query one over the tables that scenes are made from, if it is not one.
 
         Times are told in `zone`, or in that of their column; those without a zone have none.
         """
@@ -68,10 +70,14 @@ class Gatherer:
         self.options = {name: value for name, value in options.items() if name not in of_matches}
         if Deriving(query).takes("ties"):
             self.options["ties"] = "last"  # whoever found the matches has said what there is to say
-        self.bound: BoundQuery = bind(query, spark_schema(schema), time=options.get("time"))
+        several = schema if isinstance(schema, Mapping) else {"": schema}
+        schemas = {name: spark_schema(one) for name, one in several.items()}
+        given = schemas if isinstance(schema, Mapping) else schemas[""]
+        self.bound: BoundQuery = bind(query, given, time=options.get("time"))
         self.query = self.bound.query
         self._runs_query = ready(loose(self.query))
-        kind = schema.field(self.bound.time.name).type
+        first = several[self.bound.sources[0].name] if self.bound.sources else schema
+        kind = first.field(self.bound.time.name).type
         own = getattr(kind, "tz", None)
         self.clock = Clock(not pa.types.is_integer(kind), own and _known(zone or own))
 
@@ -104,7 +110,7 @@ class Gatherer:
         first, last = min(map(self.ticks, found.starts(row))), max(map(self.ticks, instants))
         return first, last, max((last - first) // 4, 3_000_000 if self.clock.is_time else 3)
 
-    def scene(self, found: Found, row: dict[str, Any], events: pa.Table) -> Scene:
+    def scene(self, found: Found, row: dict[str, Any], events: Any) -> Scene:
         """The picture of one match, from its partition's events in its stretch of time."""
         first, last, margin = self._extent(found, row)
         names = [symbol.name for symbol in self.query.positives]
@@ -118,7 +124,7 @@ class Gatherer:
             end=last + margin,
             instant=self.ticks(row["match_time"]),
             lanes=self._lanes(events, starts, dict(zip(names, ends, strict=True))),
-            curves=self._curves(events, first - margin, last + margin),
+            curves=self._all_curves(events, first - margin, last + margin),
         )
 
     def _title(self, row: dict[str, Any]) -> str:
@@ -136,7 +142,7 @@ class Gatherer:
             return str(value.replace(tzinfo=None))
         return str(value)
 
-    def _lanes(self, events: pa.Table, own: dict[str, int], ends: dict[str, int | None]) -> tuple[Lane, ...]:
+    def _lanes(self, events: Any, own: dict[str, int], ends: dict[str, int | None]) -> tuple[Lane, ...]:
         runs = in_process.run(events, Deriving(self._runs_query), self.options)
         lanes = []
         for i, symbol in enumerate(self.query.symbols):
@@ -156,46 +162,59 @@ class Gatherer:
         fits = te is None or ((least or 0) <= te - ts and (most is None or te - ts <= most))
         return Bar(ts, te, "other" if fits else "refused")
 
-    def _curves(self, events: pa.Table, begin: int, end: int) -> tuple[Curve, ...]:
+    def _all_curves(self, events: Any, begin: int, end: int) -> tuple[Curve, ...]:
+        """Of several sources those of each, which are told apart by its name."""
+        if not self.bound.sources:
+            return self._curves(events, self.bound, begin, end)[:_MAX_CURVES]
+        curves = [
+            replace(curve, name=f"{one.alias}.{curve.name}")
+            for one in self.bound.sources
+            for curve in self._curves(events[one.name], one.bound, begin, end)
+        ]
+        return tuple(curves[:_MAX_CURVES])
+
+    def _curves(self, events: pa.Table, bound: BoundQuery, begin: int, end: int) -> tuple[Curve, ...]:
+        """What the query reads of one source."""
         if self.query.intervals is not None or not events.num_rows:
             return ()
-        time = to_ticks(events[self.bound.time.name], self.bound.time.name)
+        time = to_ticks(events[bound.time.name], bound.time.name)
         shown = np.flatnonzero((time >= begin) & (time <= end))
         shown = shown[np.argsort(time[shown], kind="stable")][:: 1 + len(shown) // _MAX_POINTS]
         curves = []
-        for name, symbols in self._numeric_columns(events.schema).items():
+        for name, symbols in self._numeric_columns(events.schema, bound).items():
             numbers = events[name].take(pa.array(shown)).cast(pa.float64())
             values = pc.if_else(pc.is_finite(numbers), numbers, None).to_pylist()
-            lines = self._thresholds(name)
+            lines = self._thresholds(name, bound)
             curves.append(Curve(name, tuple(time[shown].tolist()), tuple(values), lines, symbols))
-        return tuple(curves[:_MAX_CURVES])
+        return tuple(curves)
 
-    def _numeric_columns(self, schema: pa.Schema) -> dict[str, tuple[str, ...]]:
+    def _numeric_columns(self, schema: pa.Schema, bound: BoundQuery) -> dict[str, tuple[str, ...]]:
         """Columns that conditions or RETURN read, those with thresholds first."""
         spelled = {field.name.lower(): field.name for field in schema if _is_numeric(field.type)}
         compared: set[str] = set()
         read: dict[str, list[str]] = {}
-        for symbol in self.query.symbols:
+        for symbol in bound.query.symbols:
             if symbol.condition is None:
                 continue
             for name in symbol.condition.columns:
                 read.setdefault(name.lower(), []).append(symbol.name)
             for one in comparisons(symbol.condition):
                 compared.add(one.column.lower())
-        for item in self.query.items:
+        for item in bound.query.items:
             if item.attribute is not None:
                 read.setdefault(item.attribute.lower(), [])
         order = sorted(read, key=lambda name: name not in compared)
-        hidden = {self.bound.time.name.lower(), *(column.name.lower() for column in self.bound.partition)}
+        hidden = {bound.time.name.lower(), *(column.name.lower() for column in bound.partition)}
         return {
             spelled[name]: tuple(dict.fromkeys(read[name]))
             for name in order
             if name in spelled and name not in hidden
         }
 
-    def _thresholds(self, column: str) -> tuple[Threshold, ...]:
+    def _thresholds(self, column: str, bound: BoundQuery) -> tuple[Threshold, ...]:
         lines = []
-        for i, symbol in enumerate(self.query.symbols):
+        for symbol in bound.query.symbols:
+            i = self.query.symbol_names.index(symbol.name)
             for one in comparisons(symbol.condition) if symbol.condition is not None else ():
                 if one.column.lower() == column.lower() and math.isfinite(one.value):
                     lines.append(
@@ -268,11 +287,23 @@ def _notes(
     return tuple(notes)
 
 
-def partition_events(events: pa.Table, bound: BoundQuery) -> Callable[[dict[str, Any], int, int], pa.Table]:
+def partition_events(events: Any, bound: BoundQuery) -> Callable[[dict[str, Any], int, int], Any]:
     """How to fetch the events of a match's partition in a stretch of time from a table in memory.
 
-    With as many instants before it as conditions look back at; `events` are then those that WHERE leaves.
+    With as many instants before it as conditions look back at; `events` are then those that WHERE leaves. Of
+    several sources they are fetched from a dict of tables into one.
     """
+    names = [column.name for column in bound.partition]
+    if not bound.sources:
+        return _events_of(events, bound, names)
+    fetches = {one.name: _events_of(events[one.name], one.bound, names) for one in bound.sources}
+    return lambda row, begin, end: {name: fetch(row, begin, end) for name, fetch in fetches.items()}
+
+
+def _events_of(
+    events: pa.Table, bound: BoundQuery, keys: Sequence[str]
+) -> Callable[[dict[str, Any], int, int], pa.Table]:
+    """The same of one table; `keys` are what a match calls its partition columns."""
     look_back = look_back_of(bound)
     ending = (bound.time.name, *bound.query.times)[-1]
     until = to_ticks_or_open(_column(events, ending), ending)
@@ -280,8 +311,8 @@ def partition_events(events: pa.Table, bound: BoundQuery) -> Callable[[dict[str,
 
     def fetch(row: dict[str, Any], begin: int, end: int) -> pa.Table:
         own = np.ones(len(since), bool)
-        for column in bound.partition:
-            values, wanted = events[column.name], row[column.name]
+        for column, key in zip(bound.partition, keys, strict=True):
+            values, wanted = events[column.name], row[key]
             same = pc.is_null(values) if wanted is None else pc.equal(values, pa.scalar(wanted, values.type))
             own &= same.fill_null(False).combine_chunks().to_numpy(zero_copy_only=False)
         if look_back is not None:

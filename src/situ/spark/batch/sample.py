@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import reduce
@@ -15,15 +15,19 @@ from situ.language.situations.ast import Query, Symbol
 from situ.language.text.looking import looks_back, taken_apart
 from situ.language.text.nodes import Expression
 from situ.language.text.types import INTEGERS
-from situ.operators.situations.look_back import column_of, look_back_of
+from situ.operators.situations.look_back import LookBack, column_of, look_back_of
 from situ.operators.situations.question import Matching
 from situ.options import Options
 from situ.rows.needs import Needs
 from situ.spark.batch.choose import run
+from situ.spark.batch.sources import one_frame
 from situ.spark.select.project import column_named, schema_of
+from situ.spark.select.united import frames_of, schemas_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+
+    from situ.spark.batch.sources import Frames
 
 _CONDITION = "_situ_condition_{}"
 
@@ -36,14 +40,14 @@ class Matches(NamedTuple):
     n_matches: int
 
 
-def found_in(df: DataFrame, query: Query, options: dict[str, Any]) -> DataFrame:
+def found_in(events: Frames, query: Query, options: dict[str, Any]) -> DataFrame:
     """The matches, not yet asked for."""
-    return run(df, Matching(query), options)
+    return run(*one_frame(events, Matching(query), options), options)
 
 
-def zone_of_session(df: DataFrame) -> str:
+def zone_of_session(events: Frames) -> str:
     """The time zone in which the session of a DataFrame tells times."""
-    return str(df.sparkSession.conf.get("spark.sql.session.timeZone"))
+    return str(frames_of(events)[0].sparkSession.conf.get("spark.sql.session.timeZone"))
 
 
 def sample_matches(found: DataFrame, *, most: int, top: int, by: str | None) -> Matches:
@@ -60,14 +64,35 @@ def sample_matches(found: DataFrame, *, most: int, top: int, by: str | None) -> 
 
 
 def sample_events(
-    df: DataFrame, query: Query, stretches: Sequence[tuple[dict[str, Any], int, int]], time: str | None
-) -> pa.Table:
+    events: Frames, query: Query, stretches: Sequence[tuple[dict[str, Any], int, int]], time: str | None
+) -> Any:
     """The events of these partitions in these stretches of ticks, with each condition as a column.
 
-    Spark evaluates the conditions, so that any function works; `ready(query)` reads the columns.
+    Spark evaluates the conditions, so that any function works; `ready(query)` reads the columns. A table, of
+    several sources a dict of tables by name.
     """
-    asked = Matching(query).bind(schema_of(df), Options(time=time))
-    needs, look_back = asked.needs, look_back_of(asked.bound)
+    options = Options(time=time)
+    if not isinstance(events, Mapping):
+        asked = Matching(query).bind(schema_of(events), options)
+        return _sampled(events, query, asked.needs, stretches, look_back_of(asked.bound))
+    whole = Matching(query).bind(schemas_of(events), options).needs
+    found = {}
+    for part in whole.parts:
+        names = zip(whole.partition, part.needs.partition, strict=True)  # a match has those of the first
+        own = {column.name: first.name for first, column in names}
+        of_part = [({name: row[key] for name, key in own.items()}, *ticks) for row, *ticks in stretches]
+        found[part.name] = _sampled(events[part.name], query, part.needs, of_part)  # type: ignore[arg-type]
+    return found
+
+
+def _sampled(
+    df: DataFrame,
+    query: Query,
+    needs: Needs,
+    stretches: Sequence[tuple[dict[str, Any], int, int]],
+    look_back: LookBack | None = None,
+) -> pa.Table:
+    """Those of one table."""
     events = df if needs.where is None else df.filter(F.expr(needs.where.sql))
     wanted = [_inside(needs, row, begin, end) for row, begin, end in stretches]
     conditions = [
@@ -92,7 +117,8 @@ def sample_events(
 def ready(query: Query) -> Query:
     """The query over `sample_events`: conditions are columns, and WHERE has been applied."""
     symbols = tuple(replace(symbol, condition=_ready(i, symbol)) for i, symbol in enumerate(query.symbols))
-    return replace(query.without_symbol_by(), symbols=symbols, where=None)
+    sources = tuple(replace(table, where=None) for table in query.sources)
+    return replace(query.without_symbol_by(), symbols=symbols, where=None, sources=sources)
 
 
 def _ready(i: int, symbol: Symbol) -> Expression:
