@@ -56,8 +56,9 @@ def test_what_is_told(both: dict[str, DataFrame]) -> None:
     told = str(situ.explain(both, TEXT))
     assert "Strategy shuffle: rows of several sources are brought together by partition." in told
     assert situ.why(both, TEXT).matches == 1
-    (picture,) = situ.plot(both, TEXT)
-    assert {curve.name for curve in picture.scene.curves} == {"w.gust", "f.delay"}
+    (scene,) = situ.plot(both, TEXT).scenes
+    assert {curve.name for curve in scene.curves} == {"w.gust", "f.delay"}
+    assert [(bar.ts, bar.te) for lane in scene.lanes for bar in lane.bars] == [(2, 7), (3, 9)]
 
 
 def test_what_is_refused(spark: SparkSession, both: dict[str, DataFrame]) -> None:
