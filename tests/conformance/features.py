@@ -16,4 +16,4 @@ ALL = frozenset(
         "until",  # SEM 11.9, of queries with ticks
     }
 )
-ON: frozenset[str] = frozenset({"prev"})
+ON = ALL - {"sources"}

@@ -46,6 +46,7 @@ def test_text_and_question_say_the_same(example: Example) -> None:
 
 
 @pytest.mark.nojit
+@settings(max_examples=2 * settings.default.max_examples)
 @given(
     examples(shuffled=True),
     st.sampled_from(["auto", "range", "pair"]),
@@ -61,6 +62,7 @@ def test_in_process(example: Example, join: str, threads: int, later: int | None
 
 
 @pytest.mark.nojit
+@settings(max_examples=2 * settings.default.max_examples)
 @given(examples(), st.sampled_from(["range", "pair"]), st.data())
 def test_push_in_any_cuts(example: Example, join: str, data: st.DataObject) -> None:
     """SEM 8.3, 4.3, 11.9: the same matches, each with the push that brings its match_time."""
@@ -90,6 +92,7 @@ def test_restarted_anywhere(example: Example, data: st.DataObject) -> None:
     agree(push(batches, example.text, {}, restarts.__contains__), expected(example), example)
 
 
+@settings(max_examples=2 * settings.default.max_examples)
 @given(examples(shuffled=True), st.data())
 def test_late_rows_are_left_out_and_counted(example: Example, data: st.DataObject) -> None:
     """SEM 8.1, 8.2, 8.5: a stream's matches are those of the rows that were not late."""

@@ -25,6 +25,7 @@ def options_of(example: Example) -> dict[str, Any]:
 
 
 @pytest.mark.nojit
+@settings(max_examples=2 * settings.default.max_examples)
 @given(
     interval_examples(),
     st.integers(0, 9),
@@ -37,6 +38,7 @@ def test_in_process(example: Example, seed: int, join: str, threads: int) -> Non
     agree(result_rows(result, example.text), answer(example.rows, example.question), example)
 
 
+@settings(max_examples=2 * settings.default.max_examples)
 @given(interval_examples(), st.sampled_from(["range", "pair"]), st.booleans(), st.data())
 def test_push_in_any_cuts(example: Example, join: str, restart: bool, data: st.DataObject) -> None:
     """SEM 6.4: even between rows of one instant."""
@@ -46,6 +48,7 @@ def test_push_in_any_cuts(example: Example, join: str, restart: bool, data: st.D
     agree(found, answer(example.rows, example.question), example)
 
 
+@settings(max_examples=2 * settings.default.max_examples)
 @given(interval_examples(), st.integers(0, 9), st.data())
 def test_late_rows_are_left_out_and_counted(example: Example, seed: int, data: st.DataObject) -> None:
     """SEM 6.3, 6.4, 8.1."""
