@@ -69,9 +69,11 @@ def matches_of(
 
 def fits_any(rows: Sequence[Row], question: Question, group: Absence) -> bool:
     """SEM 11.2: does a situation that is over fit a configuration, all of which is over too?"""
-    about = replace(question, within=None)
     for _, part in partitions(rows, question):
         for history in histories(part, question):
+            about = replace(question, within=None)
+            if not question.is_over_intervals:
+                about = settled(about, history)
             found = {
                 symbol: [one for one in several if one.te is not None]
                 for symbol, several in situations_in(history, about).items()
