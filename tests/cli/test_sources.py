@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +12,11 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+import situ
 from situ import cli
+from situ.cli import stream
+from situ.cli.stream_io import inputs_of
+from situ.errors import SituError
 
 WEATHER = pa.table({"at": ["MUC"] * 4, "t": [0, 2, 4, 7], "gust": [3, 9, 9, 2]})
 FLIGHTS = pa.table({"at": ["MUC"] * 5, "dep": [1, 3, 5, 6, 9], "delay": [0, 20, 30, 20, 0]})
@@ -77,3 +82,26 @@ def test_the_other_commands(inputs: list[str], tmp_path: Path, capsys: pytest.Ca
 def test_what_is_refused(given: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", QUERY, *given]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_arguments_of_streams() -> None:
+    parser = argparse.ArgumentParser()
+    stream.add_arguments(parser)
+    fixed = [QUERY, "--source", "files", "--sink", "console", "--checkpoint", "c"]
+    args = parser.parse_args(
+        [*fixed, "--input", "weather=w", "--input", "flights=f", "--schema", "weather=a int"]
+    )
+    found = inputs_of(args, situ.query(QUERY))
+    assert [(name, one.input, one.schema) for name, one in found.items()] == [
+        ("weather", "w", "a int"),
+        ("flights", "f", None),
+    ]
+    single = situ.query("FROM weather DEFINE A AS x")
+    assert inputs_of(parser.parse_args([*fixed, "--input", "day=1"]), single)[""].input == "day=1"
+    for given in (["w"], ["trains=w"], ["weather=w", "weather=v"]):
+        args = parser.parse_args([*fixed, *(part for one in given for part in ("--input", one))])
+        with pytest.raises(SituError):
+            inputs_of(args, situ.query(QUERY))
+    twice = parser.parse_args([*fixed, "--input", "w", "--input", "v"])
+    with pytest.raises(SituError, match="twice"):
+        inputs_of(twice, single)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -129,3 +131,46 @@ def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
             situ.match(both, query)
     finally:
         spark.conf.unset(policy)
+
+
+def test_command(tmp_path: Path) -> None:
+    """`situ stream` of two folders of files, one with a line that is no row."""
+    rows = {
+        "weather": [
+            ("MUC", at, gust) for at, gust in (("00:00", 20), ("01:00", 60), ("02:00", 20), ("23:00", 0))
+        ],
+        "flights": [
+            ("MUC", at, delay) for at, delay in (("00:30", 0), ("01:30", 30), ("03:30", 0), ("23:30", 0))
+        ],
+    }
+    for name, listed in rows.items():
+        (tmp_path / name).mkdir()
+        lines = [f"{place},2026-01-01T{at}:00Z,{value}" for place, at, value in listed]
+        (tmp_path / name / "1.csv").write_text("\n".join([*lines, "no row" * (name == "weather")]))
+    query = (
+        "FROM weather AS w, flights AS f PARTITION BY w.origin = f.airport ORDER BY w.obs = f.dep "
+        "DEFINE Storm AS gust > 50, Late AS delay > 15 PATTERN Storm while Late WITHIN 5 hours"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "situ.cli",
+        "stream",
+        query,
+        "--source",
+        "files",
+        "--input-format",
+        "csv",
+    ]
+    command += ["--input", f"weather={tmp_path / 'weather'}", "--input", f"flights={tmp_path / 'flights'}"]
+    command += ["--schema", "weather=origin string, obs timestamp, gust int"]
+    command += ["--schema", "flights=airport string, dep timestamp, delay int"]
+    command += ["--watermark", "1 minute", "--on-bad-rows", "drop", "--sink", "console", "--until-done"]
+    ran = subprocess.run(
+        [*command, "--checkpoint", str(tmp_path / "state"), "--quiet"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert '"match_time":"2026-01-01T01:30:00.000000Z"' in ran.stdout
+    assert "1 match, 0 late rows, 1 row that could not be read" in ran.stdout

@@ -34,6 +34,10 @@ EXAMPLES = """\
   situ stream drivers.situ --source kafka --servers localhost:9092 --topic cars \\
       --schema "car_id int, ts timestamp, speed double, accel double" --watermark "10 seconds" \\
       --sink kafka --output-topic aggressive --checkpoint state/
+  situ stream storms.situ --source files --input weather=w/ --input flights=f/ \\
+      --schema "weather=origin string, obs timestamp, gust double" \\
+      --schema "flights=airport string, dep timestamp, delay int" --watermark "10 minutes" \\
+      --sink console --checkpoint state/
   situ stream "FROM rate ORDER BY timestamp DEFINE A AS value % 10 < 3 AT LEAST 1 second WITHIN 1 minute" \\
       --source rate --sink console --checkpoint state/"""
 
@@ -48,9 +52,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_query_argument(parser)
     reading = parser.add_argument_group("source")
     reading.add_argument("--source", required=True, choices=("kafka", "files", "rate"))
-    reading.add_argument("--input", metavar="FOLDER", help="for files: the folder that new files appear in")
+    several = "; of several sources once for each, as NAME="
+    reading.add_argument(
+        "--input",
+        action="append",
+        metavar="FOLDER",
+        help=f"for files: the folder that new files appear in{several}FOLDER",
+    )
     reading.add_argument("--input-format", choices=("json", "csv"), default="json", help="(default: json)")
-    reading.add_argument("--schema", help='columns of the rows, as in "car_id int, ts timestamp"')
+    reading.add_argument(
+        "--schema",
+        action="append",
+        help=f'columns of the rows, as in "car_id int, ts timestamp"{several}SCHEMA',
+    )
     reading.add_argument("--watermark", metavar="DURATION", help="how much later than others rows may come")
     reading.add_argument(
         "--max-ahead", metavar="DURATION", help="set aside and count rows later than now by more than this"
@@ -63,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     writing.add_argument("--output-format", choices=("json", "csv", "parquet"), default="json")
     kafka = parser.add_argument_group("Kafka")
     kafka.add_argument("--servers", metavar="HOST:PORT,...", help="where the brokers are")
-    kafka.add_argument("--topic", help="the topic to read")
+    kafka.add_argument("--topic", action="append", help=f"the topic to read{several}TOPIC")
     kafka.add_argument("--output-topic", help="the topic to write")
     kafka.add_argument("--starting-offsets", choices=("earliest", "latest"), default="earliest")
     kafka.add_argument(
@@ -114,14 +128,18 @@ def run(args: argparse.Namespace) -> int:
     from situ.spark.errors import situ_error
     from situ.spark.stream.metrics import MetricsListener
 
-    stream_io.check(args)
     parsed = parsed_query(args)
+    inputs = stream_io.inputs_of(args, parsed)
+    for one in inputs.values():
+        stream_io.check(one)
+        args.kafka_options = one.kafka_options
     options = {name: getattr(args, name) for name in _OPTIONS if getattr(args, name) is not None}
     session = _session(args)
     listener = MetricsListener()
     session.streams.addListener(listener)
     try:
-        rows = stream_io.source(session, args, parsed)
+        sources = {name: stream_io.source(session, one, parsed) for name, one in inputs.items()}
+        rows = sources if parsed.sources else sources[""]
         matches = match(rows, parsed, match_id=args.sink == "kafka", **options)
         stream = stream_io.sink(matches, args).start()
         with _stopping(stream), _live_line(listener, args.quiet):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from situ.cli.kafka_options import addresses, read_kafka_options
-from situ.errors import OptionError, SituError
+from situ.errors import OptionError, SituError, SourceError
 from situ.files import make_folder
 
 if TYPE_CHECKING:
@@ -25,6 +25,30 @@ _SECONDS_TO_ANSWER = 5
 
 class StreamStoppedError(SituError):
     """A stream ended although nobody stopped it."""
+
+
+_OF_A_SOURCE = ("input", "schema", "topic")
+
+
+def inputs_of(args: argparse.Namespace, query: Query) -> dict[str, argparse.Namespace]:
+    """The arguments for each source by name, with its own --input, --schema and --topic; of one under ""."""
+    names = dict.fromkeys(table.key for table in query.sources) or {"": None}
+    found = {
+        name: argparse.Namespace(**{**vars(args), **dict.fromkeys(_OF_A_SOURCE), "of": name})
+        for name in names
+    }
+    for argument in _OF_A_SOURCE:
+        for given in getattr(args, argument) or ():
+            name, _, value = given.partition("=") if query.sources else ("", "", given)
+            if name not in found:
+                raise SourceError(
+                    f"--{argument} {given!r} does not say which source of FROM it is for.",
+                    hint=f"write --{argument} {next(iter(found))}=..., and so for {', '.join(found)}",
+                )
+            if getattr(found[name], argument) is not None:
+                raise OptionError(f"--{argument} is there twice.", hint="give it once for each source.")
+            setattr(found[name], argument, value)
+    return found
 
 
 def check(args: argparse.Namespace) -> None:
@@ -136,6 +160,11 @@ def _time_column(args: argparse.Namespace, query: Query, rows: DataFrame) -> str
     from situ.language.situations.binder import bind
     from situ.spark.select.project import schema_of
 
+    if query.sources:
+        named = [table.order_by[0] for table in query.sources if table.order_by and table.key == args.of]
+        times = [field.name for field in rows.schema.fields if "timestamp" in field.dataType.simpleString()]
+        candidates = [*named, args.time, *times, rows.columns[0]]
+        return next(str(name) for name in candidates if name is not None)
     return bind(query, schema_of(rows), time=args.time).time.name
 
 
