@@ -26,7 +26,7 @@ from situ.saved.checks import require
 from situ.saved.ipc import DAMAGE, damaged, read_columns
 
 MAGIC = b"SITU"
-VERSION = 4
+VERSION = 5
 _HEADER = struct.Struct("<4sH16sI")
 _SIZE = struct.Struct("<Q")
 _COMPRESSION = pa.Codec("lz4_raw")  # a third of the bytes, for less time than it takes to store the others
