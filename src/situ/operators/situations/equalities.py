@@ -91,7 +91,8 @@ def codes_of(equalities: Sequence[Equality], width: int, value: Callable[[int, i
         for pair in values[1:]:
             part = _alike(*pair)
             is_null = (code == _NULL) | (part == _NULL)
-            code = np.where(is_null, _NULL, code * (int(part.max(initial=0)) + 1) + part)
+            both = np.unique(code * (int(part.max(initial=0)) + 1) + part, return_inverse=True)[1]
+            code = np.where(is_null, _NULL, both)  # as many codes as situations at most
         codes[2 * number, :n_left] = code[:n_left]
         of_right = code[n_left:]
         codes[2 * number + 1, : len(of_right)] = np.where(of_right == _NULL, _NULL - 1, of_right)

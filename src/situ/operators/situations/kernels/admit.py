@@ -114,12 +114,18 @@ def admit(rows, runs, at_least, at_most, followed, from_long_ago):
 @kernel
 def move_run(runs, symbol, source, target, followed):
     """Copy one run of a symbol to another column."""
+    move_plainly(runs, symbol, source, target)
+    for pair in range(len(followed)):
+        if followed[pair, 1] == symbol:
+            runs.verdict[pair, target] = runs.verdict[pair, source]
+
+
+@kernel
+def move_plainly(runs, symbol, source, target):
+    """The same of a symbol without followed-by verdicts."""
     runs.ts[symbol, target] = runs.ts[symbol, source]
     runs.te[symbol, target] = runs.te[symbol, source]
     runs.admissible[symbol, target] = runs.admissible[symbol, source]
     runs.first_row[symbol, target] = runs.first_row[symbol, source]
     runs.last_row[symbol, target] = runs.last_row[symbol, source]
     runs.carry[symbol, target] = runs.carry[symbol, source]
-    for pair in range(len(followed)):
-        if followed[pair, 1] == symbol:
-            runs.verdict[pair, target] = runs.verdict[pair, source]

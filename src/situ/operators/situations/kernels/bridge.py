@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from situ.compiled.jit import kernel
+from situ.operators.situations.kernels.admit import move_plainly
 from situ.operators.situations.kernels.derive import after_gap
 from situ.rows.kernels.numbers import LONG_AGO, NEVER, OPEN, UNBOUNDED, plus
 
@@ -88,7 +89,7 @@ def bridge(rows, own, runs, entries, slots, symbol, longest, most_events, raw_en
             if entry >= 0 and (entries.te[entry] != OPEN or (te == OPEN and pending[k] != DECIDED)):
                 # over before this step, or in the gap that it left undecided
                 current = kept if te == OPEN else np.int64(-1)
-                move_one(runs, symbol, at, kept)
+                move_plainly(runs, symbol, at, kept)
                 kept += 1
                 continue
             if is_going:
@@ -116,7 +117,7 @@ def bridge(rows, own, runs, entries, slots, symbol, longest, most_events, raw_en
             is_going, ended = te != OPEN, te
             gap_row, n_before = runs.last_row[symbol, at] + 1, 0
             current = kept if runs.ts[symbol, at] != LONG_AGO else np.int64(-1)
-            move_one(runs, symbol, at, kept)
+            move_plainly(runs, symbol, at, kept)
             kept += 1
         if is_going:
             cut = new_history(rows, k, gap_row, slots.horizon[k], forget_after)
@@ -134,14 +135,3 @@ def bridge(rows, own, runs, entries, slots, symbol, longest, most_events, raw_en
         gap_offset[k + 1] = n_gaps
     runs.offset[symbol, n_slots] = kept
     return GapList(gap_begin[:n_gaps], gap_end[:n_gaps], gap_offset, after, eve_after)
-
-
-@kernel
-def move_one(runs, symbol, source, target):
-    """Copy one run of a symbol without followed-by verdicts to another column."""
-    runs.ts[symbol, target] = runs.ts[symbol, source]
-    runs.te[symbol, target] = runs.te[symbol, source]
-    runs.admissible[symbol, target] = runs.admissible[symbol, source]
-    runs.first_row[symbol, target] = runs.first_row[symbol, source]
-    runs.last_row[symbol, target] = runs.last_row[symbol, source]
-    runs.carry[symbol, target] = runs.carry[symbol, source]

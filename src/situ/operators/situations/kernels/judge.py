@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from situ.compiled.jit import kernel
+from situ.operators.situations.kernels.admit import first_row_at
 from situ.rows.kernels.numbers import LONG_AGO, NEVER, OPEN, UNBOUNDED, first_at_least, plus, shifted
 
 
@@ -198,13 +199,7 @@ def first_event(time, low, high, wanted, near):
             low += reach + 1
             reach *= 2
         high = min(high, low + reach)
-    while low < high:
-        middle = (low + high) >> 1
-        if time[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    return first_row_at(time, low, high, wanted)
 
 
 @kernel
