@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import situ
@@ -48,7 +48,12 @@ def check_pruning(example: Example, data: st.DataObject) -> None:
     agree(result_rows(pa.concat_tables(found), example.text), answer(example.rows, example.question), example)
 
 
+# Of queries whose matches wait nothing is pruned, so that more are asked.
+TWICE = settings(max_examples=2 * settings.default.max_examples)
+
+
 def test_pruning_at_every_step_loses_no_match(pruned_always: list[int]) -> None:
+    @TWICE
     @given(examples(), st.data())
     def check(example: Example, data: st.DataObject) -> None:
         check_pruning(example, data)
@@ -58,6 +63,7 @@ def test_pruning_at_every_step_loses_no_match(pruned_always: list[int]) -> None:
 
 
 def test_pruning_with_a_window_loses_no_match(pruned_always: list[int]) -> None:
+    @TWICE
     @given(examples(), st.integers(1, 12), st.data())
     def check(example: Example, within: int, data: st.DataObject) -> None:
         check_pruning(bounded_by_window(example, within), data)

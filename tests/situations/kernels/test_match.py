@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import situ
@@ -16,6 +16,7 @@ from situ.operators.questions import matching
 from situ.operators.situations.engine import Engine
 from situ.operators.situations.input import by_slot
 from situ.operators.situations.joins import pair_join
+from situ.operators.situations.judged import JudgedEngine, is_judged
 from situ.operators.situations.kernels.layout import Runs
 from situ.operators.situations.kernels.match import Matches, Step, Work, join, new_work
 from situ.options import Options
@@ -37,37 +38,37 @@ def found(matches: Matches) -> Found:
 
 
 def joined(runs: Runs, engine: Engine, orders: list[tuple[int, ...]], before: np.ndarray) -> Found:
-    return range_join(runs, engine, orders, Step(before, 0, len(before), 1, 0), new_work(engine.n_symbols))
+    return range_join(runs, engine, orders, Step(before, 0, len(before), 1, 0), new_work(engine.n_positive))
 
 
 def derived(example: Example) -> tuple[Engine, Runs, np.ndarray]:
-    """The engine of an example, all its situations, and how long each slot's input is."""
+    """The engine of an example, the situations that its join reads, and how long each slot's input is."""
     asked = matching(situ.query(example.text)).bind(spark_schema(example.schema), Options())
-    engine = Engine(asked.bound)
+    engine = (JudgedEngine if is_judged(asked.bound.query) else Engine)(asked.bound)
     rows = TableReader(asked.needs, example.schema)(example.table)
     known = engine.nothing_known(rows.n_slots)
     given_rows = by_slot(asked.needs, rows, rows.n_slots).input(engine, None, known)
-    runs, state = engine.derive(given_rows.rows, known)
-    return engine, runs, state[0]
+    _, (runs, state, *_) = engine.begun(given_rows, known, None)
+    return engine, engine.of_positives(runs) if isinstance(engine, JudgedEngine) else runs, state[0]
 
 
 @settings(max_examples=60)
 @given(examples(max_symbols=4), st.integers(0, 40))
 def test_every_order_and_the_pair_join_agree(example: Example, middle: int) -> None:
     engine, runs, horizon = derived(example)
-    n = engine.n_symbols
+    n = engine.n_positive
     for before in (np.full(len(horizon), LONG_AGO), np.minimum(horizon, middle)):
         first, *others = [joined(runs, engine, [order], before) for order in permutations(range(n))]
         assert all(other == first for other in others)
         assert len(first) == len(set(first))
         connected = [plan for plan in permutations(range(n)) if is_connected(engine, plan)]
         for order in connected:
-            pairs = pair_join(runs, engine.spec, np.array(order), before, new_work(n))
+            pairs = pair_join(runs, engine.join_spec, np.array(order), before, new_work(n))
             assert found(pairs) == first
 
 
 def is_connected(engine: Engine, order: tuple[int, ...]) -> bool:
-    relations = engine.spec.relations
+    relations = engine.join_spec.relations
     return all(any(relations[a, b] != ALL for a in order[:i]) for i, b in enumerate(order) if i)
 
 
@@ -75,8 +76,9 @@ def is_connected(engine: Engine, order: tuple[int, ...]) -> bool:
 @given(examples(max_symbols=4), st.integers(0, 40))
 def test_anchors_find_what_came_since(example: Example, middle: int) -> None:
     """A delta join emits exactly the matches after `before`, whatever the anchors' sequence and orders."""
+    assume(not is_judged(situ.query(example.text)))  # those join everything, and judge it
     engine, runs, horizon = derived(example)
-    n = engine.n_symbols
+    n = engine.n_positive
     before = np.minimum(horizon, middle)
     wanted = [
         match
@@ -84,7 +86,7 @@ def test_anchors_find_what_came_since(example: Example, middle: int) -> None:
         if match[1] > before[match[0]]
     ]
     for order in permutations(range(n)):
-        plan = Planner(engine.spec.relations, order=order).plan
+        plan = Planner(engine.join_spec.relations, order=order).plan
         assert joined(runs, engine, [plan.orders[anchor] for anchor in plan.anchors], before) == wanted
         assert joined(runs, engine, [plan.orders[anchor] for anchor in order], before) == wanted
 
@@ -95,7 +97,7 @@ def runs_of(engine: Engine, *slots: list[str]) -> Runs:
 
 def range_join(runs: Runs, engine: Engine, orders: list[tuple[int, ...]], step: Step, work: Work) -> Found:
     """`join` takes plain tuples, which are cheaper to hand over."""
-    return found(join(tuple(runs), tuple(engine.spec), np.array(orders), tuple(step), tuple(work)))
+    return found(join(tuple(runs), tuple(engine.join_spec), np.array(orders), tuple(step), tuple(work)))
 
 
 def test_a_delta_sets_out_only_from_what_was_touched() -> None:

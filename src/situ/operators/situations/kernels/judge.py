@@ -144,7 +144,8 @@ def wait_for_absence(waits, group, runs, heard, pick, slot, instant):
         if to_come != NEVER:
             low, high = offset[symbol, k], offset[symbol, k + 1]
             low = first_at_least(ts, symbol, low, high, first_ts, near)
-            low = first_at_least(latest_te, symbol, low, high, first_te, low)
+            # one that turns out too short was possible until it ended
+            low = first_at_least(latest_te, symbol, low, high, min(first_te, since + 1), low)
             near = low
             last_ts = min(last_ts, to_come)
             for c in range(low, high):
