@@ -70,9 +70,9 @@ class PushOperator:
         # one partition whose rows never wait: nothing has to be looked up
         self._is_simple = not self.needs.partition and self.delay is None and not self._has_ticks
         self._waiting: list[Prepared] = []
-        # of each source: the largest instant seen in earlier batches, and how far `advance` has moved it
+        # of each source: the largest instant seen, and its own W, by earlier batches or `advance`
         self._latest = [_LONG_AGO] * self.needs.n_sources
-        self._advanced = [_LONG_AGO] * self.needs.n_sources
+        self._passed = [_LONG_AGO] * self.needs.n_sources
         self._complete = int(LONG_AGO)  # instants before this one are complete: W of SEM 8.1
         self._swept = int(LONG_AGO)
         self._prune_at = _PRUNE_FROM
@@ -109,7 +109,7 @@ class PushOperator:
             if earliest == LONG_AGO or latest == OPEN:
                 refuse_reserved(rows.time)  # one that waited would make every row after it late
             if self.delay is not None:
-                self._complete = max(self._complete, self._watermark())
+                self._pass([int(minus(latest, self.delay)) for latest in self._latest])
             self._latest = list(map(max, self._latest, self._intake.latest(table, latest)))
         if self._complete != LONG_AGO:
             is_late = rows.time < self._complete
@@ -131,10 +131,8 @@ class PushOperator:
         Results that come between events are reported up to there, also those of partitions without rows.
         Of several sources an instant is complete when it is in all of them.
         """
-        tick = self._tick(t)
-        for i in self._sources_called(source):
-            self._advanced[i] = max(self._advanced[i], tick)
-        self._complete = max(self._complete, self._watermark())
+        tick, called = self._tick(t), self._sources_called(source)
+        self._pass([tick if i in called else _LONG_AGO for i in range(self.needs.n_sources)])
         results = [self._release(), self._release_held(self._complete), self._step_due()]
         self._sweep()
         return _joined(results)
@@ -164,7 +162,7 @@ class PushOperator:
         numbers = [max(self._latest), self._complete, self._swept, *counts, len(waiting)]
         writer.array(np.array(numbers))
         if self.needs.parts:
-            writer.array(np.array([self._latest, self._advanced]))
+            writer.array(np.array([self._latest, self._passed]))
         self._store.write_to(writer)
         for rows in waiting:
             write_rows(writer, rows)
@@ -182,7 +180,7 @@ class PushOperator:
         self._latest = [latest]
         if self.needs.parts:
             of_each = reader.array(np.int64, (2, self.needs.n_sources))
-            self._latest, self._advanced = of_each.tolist()
+            self._latest, self._passed = of_each.tolist()
             require(max(self._latest) == latest, "the largest time is none of any source")
         self.late, self.ahead, self._read_table.n_bad_rows, self.forgotten, n_waiting = numbers[3:]
         require(min(numbers[3:]) >= 0 and n_waiting <= 1, "a count is impossible")
@@ -262,17 +260,15 @@ class PushOperator:
         """Memory of what is kept between pushes."""
         return self._store.nbytes + sum(rows.nbytes for rows in self._waiting)
 
-    def _watermark(self) -> int:
-        """What the sources' largest times and `advance` make complete: the least of theirs (SEM 13.5)."""
-        if self.delay is None:
-            return min(self._advanced)
-        by_rows = (int(minus(latest, self.delay)) for latest in self._latest)
-        return min(map(max, by_rows, self._advanced))
+    def _pass(self, instants: Sequence[int]) -> None:
+        """Instants before these are complete in each source; W is the least of theirs (SEM 13.5)."""
+        self._passed = list(map(max, self._passed, instants))
+        self._complete = max(self._complete, min(self._passed))
 
     def _sources_called(self, source: str | None) -> Sequence[int]:
         """The places of the sources that are meant; None means all."""
         if source is None:
-            return range(len(self._advanced))
+            return range(self.needs.n_sources)
         parts = self.needs.parts
         found = [i for i, part in enumerate(parts) if source in (part.name, part.alias)]
         if not found:
