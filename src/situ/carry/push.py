@@ -109,7 +109,7 @@ class PushOperator:
             if earliest == LONG_AGO or latest == OPEN:
                 refuse_reserved(rows.time)  # one that waited would make every row after it late
             if self.delay is not None:
-                self._pass([int(minus(latest, self.delay)) for latest in self._latest])
+                self._pass(self._by_rows())
             self._latest = list(map(max, self._latest, self._intake.latest(table, latest)))
         if self._complete != LONG_AGO:
             is_late = rows.time < self._complete
@@ -132,6 +132,8 @@ class PushOperator:
         Of several sources an instant is complete when it is in all of them.
         """
         tick, called = self._tick(t), self._sources_called(source)
+        if source is not None:  # it comes behind the latest batch, whose rows have moved the others
+            self._pass(self._by_rows())
         self._pass([tick if i in called else _LONG_AGO for i in range(self.needs.n_sources)])
         results = [self._release(), self._release_held(self._complete), self._step_due()]
         self._sweep()
@@ -259,6 +261,12 @@ class PushOperator:
     def nbytes(self) -> int:
         """Memory of what is kept between pushes."""
         return self._store.nbytes + sum(rows.nbytes for rows in self._waiting)
+
+    def _by_rows(self) -> list[int]:
+        """Up to where the rows seen make each source complete."""
+        if self.delay is None:
+            return [_LONG_AGO] * self.needs.n_sources
+        return [int(minus(latest, self.delay)) for latest in self._latest]
 
     def _pass(self, instants: Sequence[int]) -> None:
         """Instants before these are complete in each source; W is the least of theirs (SEM 13.5)."""
