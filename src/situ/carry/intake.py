@@ -43,17 +43,14 @@ class OneTable:
     """Batches of one table."""
 
     def __init__(self, schema: pa.Schema, question: Question, options: Options) -> None:
-        self._batches = Batches(schema)
-        self.schema = self._batches.schema
+        batches = Batches(schema)
+        self.taken = batches.taken  # as it is: single events are pushed through here
+        self.schema = batches.schema
         self.asked: Asked = question.bind(spark_schema(self.schema), options)
         self.needs = self.asked.needs
         refuse_types(self.needs, self.schema)
         self._ahead = ahead_of(options, self.needs, self.schema)
         self.rows: TableReader = reader_of(self.needs, self.schema, options)
-
-    def taken(self, batch: Batch) -> Table:
-        """A batch as a table of the operator's schema."""
-        return self._batches.taken(batch)
 
     def latest(self, table: Table, of_events: int) -> list[int]:
         """The largest time of each source (SEM 8.1)."""

@@ -103,10 +103,6 @@ class EventOperator(SituationsOperator):
         decided, earlier = condensed.decided(self.looking, kept)
         return decided.expanded(self.engine)._replace(earlier=earlier)
 
-    def _in_order(self, kept: Known, rows: Prepared) -> Input:
-        """Rows of a single slot that are in order as they are."""
-        return in_order(rows).input(self.engine, self.looking, kept)
-
     def _input(
         self, kept: Known, rows: Prepared, complete: int | None, tied: Tied
     ) -> tuple[Input, Flags | None]:
@@ -130,7 +126,8 @@ class EventMatches(EventOperator, OfMatches):
     def step(self, kept: Known, rows: Prepared, complete: int | None, *, at_end: bool = False) -> Stepped:
         """The matches that the rows complete."""
         if kept.n_slots == 1 and goes_on(rows.time, kept.horizon, LONG_AGO):  # the way of single events
-            return self._stepped(kept, self._in_order(kept, rows), complete, at_end=at_end)
+            events = in_order(self.engine, rows, self.looking, kept)
+            return self._stepped(kept, events, complete, at_end=at_end)
         tied = Tied()
         events, is_late = self._input(kept, rows, complete, tied)
         stepped = self._stepped(kept, events, complete, at_end=at_end)
@@ -201,7 +198,8 @@ class EventSituations(EventOperator, OfSituations):
     def step(self, kept: Known, rows: Prepared, complete: int | None, *, at_end: bool = False) -> Stepped:
         """The situations that the rows close."""
         if kept.n_slots == 1 and goes_on(rows.time, kept.horizon, LONG_AGO):
-            return self._stepped(kept, self._in_order(kept, rows), complete, at_end=at_end)
+            events = in_order(self.engine, rows, self.looking, kept)
+            return self._stepped(kept, events, complete, at_end=at_end)
         tied = Tied()
         events, is_late = self._input(kept, rows, complete, tied)
         return self._stepped(kept, events, complete, at_end=at_end)._replace(late=is_late, tied=tied)

@@ -47,10 +47,13 @@ def by_slot(needs: Needs, prepared: Prepared, n_slots: int, tied: Tied | None = 
     return Ordered(rows, attributes)
 
 
-def in_order(prepared: Prepared) -> Ordered:
-    """`by_slot` for rows of a single slot that are in order as they are."""
-    rows = Rows(prepared.time, prepared.mask, np.array([0, prepared.n_rows]))
-    return Ordered(rows, prepared.attributes)
+def in_order(engine: Engine, prepared: Prepared, looking: Looking | None, kept: Known) -> Input:
+    """The input of rows of a single slot that are in order as they are: the short way of single events."""
+    n_rows = prepared.n_rows
+    rows = Rows(prepared.time, prepared.mask, np.array([0, n_rows]))
+    if looking is None:
+        return Input(rows, attribute_states(engine, prepared.attributes, n_rows))
+    return Ordered(rows, prepared.attributes).input(engine, looking, kept)
 
 
 def _by_slot(
