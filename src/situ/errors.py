@@ -60,6 +60,20 @@ class TooManyMatchesError(SituError):
     """A query has more matches at once than there is memory for."""
 
 
+class MatchError(DataError):
+    """A row pattern cannot be decided: a condition fails, a skip leads nowhere, a search takes too long."""
+
+    def __init__(self, message: str, *, hint: str | None = None, slot: int | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.slot = slot  # of the partition, until a carrier has named it
+
+    def in_partition(self, values: tuple[Any, ...]) -> MatchError:
+        """The same, with the values of the partition."""
+        if not values:
+            return MatchError(self.message, hint=self.hint)
+        return MatchError(f"in partition {values}: {self.message}", hint=self.hint)
+
+
 class StateError(SituError):
     """Saved state cannot be restored: damaged, of another version, or of another query."""
 
@@ -71,6 +85,17 @@ class UnsupportedExpressionError(SituError):
         on_spark = "Run the query on a Spark DataFrame: there Spark evaluates it, and every function works."
         super().__init__(
             f"{what} cannot be evaluated in process", hint=on_spark if hint is None else f"{hint} {on_spark}"
+        )
+
+
+class UnsupportedConditionError(UnsupportedExpressionError):
+    """A condition of a row pattern computes something of several rows that no engine of ours can."""
+
+    def __init__(self, what: str, *, hint: str | None = None) -> None:
+        SituError.__init__(
+            self,
+            f"{what} cannot be evaluated in DEFINE",
+            hint=hint or "compute it as a column of the input first, and compare that",
         )
 
 
@@ -203,6 +228,22 @@ class ForbiddenExpressionError(QueryError):
 
 class IntervalQueryError(QueryError):
     """FROM INTERVALS lacks a clause it needs, or uses one that only events can have (SEM 6)."""
+
+
+class RowPatternError(QueryError):
+    """PATTERN is not one that rows can be matched with, or clauses of a row pattern exclude each other."""
+
+
+class UnknownVariableError(QueryError):
+    """A clause of a row pattern names a variable that PATTERN does not have."""
+
+
+class NavigationError(QueryError):
+    """FIRST, LAST, PREV, NEXT, RUNNING, FINAL or an aggregate reads rows of a match as it cannot (ROW 3)."""
+
+
+class ForeignClauseError(QuerySyntaxError):
+    """A clause belongs to another kind of query, or to SQL around it."""
 
 
 class SourceError(QueryError):

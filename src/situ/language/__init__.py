@@ -1,5 +1,5 @@
 """Text becomes a checked query: parser, checks, printer, binder, and a builder that needs no text."""
 
-from situ.language.situations.parser import query
+from situ.language.reading import query
 
 __all__ = ["query"]

@@ -13,41 +13,33 @@ from typing import Literal, NamedTuple
 from situ.errors import (
     DurationBoundsError,
     IntervalQueryError,
-    QueryError,
     QuerySyntaxError,
     SourceError,
-    Span,
 )
 from situ.language.building.constraints import Constraint, no
 from situ.language.building.lengths import Length, length
 from situ.language.building.symbols import SymbolName, symbols
+from situ.language.building.texts import Condition, condition_of, place_of, source_text, text_of
 from situ.language.building.values import Value, call, check_name, col, sql
 from situ.language.situations.ast import Gaps, IntervalSource, Query
 from situ.language.situations.checks import assemble
 from situ.language.situations.define import defined
-from situ.language.situations.draft import (
-    Definition,
-    Draft,
-    Pattern,
-    Phrase,
-    Place,
-    ReturnText,
-)
+from situ.language.situations.draft import Definition, Draft, Pattern, ReturnText
 from situ.language.situations.gaps import checked_gaps
 from situ.language.situations.having import having_phrase
 from situ.language.situations.pattern import pattern as read_pattern
 from situ.language.situations.sources import Named, Origins, place_sources
 from situ.language.text.clauses import Clause
 from situ.language.text.durations import duration_text
-from situ.language.text.nodes import Duration, Expression
+from situ.language.text.nodes import Duration
+from situ.language.text.places import Phrase
 from situ.language.text.rowchecks import check_durations
-from situ.language.text.sql import Scope, expression
+from situ.language.text.sql import Scope
 from situ.language.text.tokens import Kind, Source, Token
 from situ.language.text.words import quote
 
 __all__ = ["Builder", "call", "col", "events", "intervals", "no", "sql", "symbols"]
 
-Condition = str | Value
 Columns = str | Mapping[str, str]  # one name for all sources, or a name for each by what it is called
 
 
@@ -79,7 +71,7 @@ class Builder:
 
     def where(self, condition: Condition) -> Builder:
         """Only rows that satisfy the condition are events at all."""
-        return replace(self, _where=_text(condition))
+        return replace(self, _where=text_of(condition))
 
     def order_by(self, time: Columns, *ties: Columns) -> Builder:
         """The time column, and columns that decide between rows of equal time.
@@ -114,7 +106,7 @@ class Builder:
                 f"the bounds are the wrong way round: {duration_text(low)} is longer than "
                 f"{duration_text(high)}"
             )
-        entry = _Definition(str(symbol), _text(condition), low, high, _gaps(ignoring_gaps), on)
+        entry = _Definition(str(symbol), text_of(condition), low, high, _gaps(ignoring_gaps), on)
         return replace(self, _definitions=(*self._definitions, entry))
 
     def pattern(self, *constraints: str | Constraint) -> Builder:
@@ -133,16 +125,16 @@ class Builder:
 
     def returns(self, **items: str | Value) -> Builder:
         """Output columns by name: `returns(top=B.max("speed"), ratio="avg(A.x) / avg(B.x)")`."""
-        listed = tuple((name, _text(item)) for name, item in items.items())
+        listed = tuple((name, text_of(item)) for name, item in items.items())
         return replace(self, _returns=(*self._returns, *listed))
 
     def having(self, condition: Condition) -> Builder:
         """Report only matches for which this is true: `having(A.first("x") == B.first("x"))`."""
-        return replace(self, _having=_text(condition))
+        return replace(self, _having=text_of(condition))
 
     def query(self) -> Query:
         """Check everything and make the query, equal to the one its text would make."""
-        place = _place(self._source)
+        place = place_of(self._source)
         origins = Origins(self._sources) if self._sources else None
         if origins is None:
             parts = tuple(token.value.lower() for token in place.source.tokens[:-1:2])
@@ -157,14 +149,14 @@ class Builder:
             scope=scope,
             is_intervals=self._intervals is not None,
             intervals=self._intervals,
-            where=None if self._where is None else _condition(self._where, scope, "the condition of WHERE"),
+            where=None if self._where is None else condition_of(self._where, scope, "the condition of WHERE"),
             where_written=None if self._where is None else _phrase(self._where),
             order_by=() if origins else _names(self._order_by),
             partition_by=() if origins else _names(self._partition_by),
             definitions=[_definition(entry, scope) for entry in self._definitions],
             pattern=_read_pattern(self._pattern),
             within=self._within,
-            within_place=None if self._within is None else _place(f"WITHIN {duration_text(self._within)}"),
+            within_place=None if self._within is None else place_of(f"WITHIN {duration_text(self._within)}"),
             emit=self._emit,
             returns=[_return_text(name, text) for name, text in self._returns] or None,
             having=None if self._having is None else _having(self._having),
@@ -194,13 +186,13 @@ def intervals(
     source: str, *, starting: str, ending: str, symbol_by: str | None = None, id_by: str | None = None
 ) -> Builder:
     """Begin a query over a table or stream whose rows are whole intervals (SEM 6)."""
-    return Builder(_source_text(source), IntervalSource(starting, ending, symbol_by, id_by))
+    return Builder(source_text(source), IntervalSource(starting, ending, symbol_by, id_by))
 
 
 def _named(source: str, alias: str | None) -> Named:
-    text = _source_text(source)
+    text = source_text(source)
     parts = tuple(token.value for token in Source.of(text).tokens[:-1:2])
-    return Named(text, parts, alias, _place(text if alias is None else f"{text} AS {quote(alias)}"))
+    return Named(text, parts, alias, place_of(text if alias is None else f"{text} AS {quote(alias)}"))
 
 
 def _checked_columns(given: Columns) -> Columns:
@@ -230,45 +222,13 @@ def _clause(name: str, columns: Sequence[Columns]) -> tuple[Source, Clause | Non
     return source, Clause(name, keyword, source.tokens[:-1]) if entries else None
 
 
-_DOTTED = re.compile(r"(?:[^\W\d]\w*|`[^`]+`)(?:\.(?:[^\W\d]\w*|`[^`]+`))*")
-
-
-def _source_text(source: str) -> str:
-    """A dotted name as in text (`db.cars`), or any other string as one name."""
-    if not check_name(source):
-        raise QuerySyntaxError("the name of the events is empty", hint='write events("cars")')
-    if not _DOTTED.fullmatch(source):
-        return quote(source)
-    return ".".join(quote(token.value) for token in Source.of(source).tokens[:-1:2])
-
-
-def _text(given: Condition) -> str:
-    if isinstance(given, Value):
-        return given.sql
-    if isinstance(given, str):
-        return given
-    raise QueryError(
-        f"a {type(given).__name__} is not an expression",
-        hint='write it as a string, "speed > 70", or with col: col("speed") > 70',
-    )
-
-
 def _length(given: Length | None) -> Duration | None:
     return None if given is None else length(given)
-
-
-def _place(text: str) -> Place:
-    return Place(Source.of(text), Span(0, len(text)))
 
 
 def _phrase(text: str) -> Phrase:
     source = Source.of(text)
     return Phrase(source, source.tokens[:-1])
-
-
-def _condition(text: str, scope: Scope, what: str) -> Expression:
-    source = Source.of(text)
-    return expression(source, source.tokens[:-1], scope, what=what, after=source.tokens[-1])
 
 
 def _definition(entry: _Definition, scope: Scope) -> Definition:
@@ -280,7 +240,7 @@ def _definition(entry: _Definition, scope: Scope) -> Definition:
     symbol = replace(symbol, on=entry.on)
     if entry.ignoring is not None:
         symbol = replace(symbol, ignoring=entry.ignoring)
-    place = _place(f"{quote(entry.name)} AS {entry.condition}")
+    place = place_of(f"{quote(entry.name)} AS {entry.condition}")
     return Definition(symbol, place, Phrase(source, condition))
 
 
@@ -305,7 +265,7 @@ _EVENTS = re.compile(r"([0-9]{1,9})\s*events?", re.IGNORECASE)
 def _read_pattern(texts: tuple[str, ...]) -> Pattern | None:
     if not texts:
         return None
-    whole = Pattern(_place(" AND ".join(texts)))
+    whole = Pattern(place_of(" AND ".join(texts)))
     for text in texts:
         source = Source.of(text)
         part = read_pattern(source, Clause("PATTERN", Token(Kind.WORD, "PATTERN", 0, 0), source.tokens[:-1]))
@@ -316,4 +276,4 @@ def _read_pattern(texts: tuple[str, ...]) -> Pattern | None:
 
 def _return_text(name: str, text: str) -> ReturnText:
     source = Source.of(text)
-    return ReturnText(source, source.tokens[:-1], name, _place(f"{text} AS {quote(name)}"))
+    return ReturnText(source, source.tokens[:-1], name, place_of(f"{text} AS {quote(name)}"))

@@ -13,8 +13,9 @@ from situ.algebra.relations import (
 )
 from situ.errors import AbsenceError, InconsistentPatternError, QueryError, QuerySyntaxError
 from situ.language.situations.ast import Absence, Constraint, Difference, Query, Symbol
-from situ.language.situations.draft import Conjunction, Pattern, Place
+from situ.language.situations.draft import Conjunction, Pattern
 from situ.language.situations.tightest import tightest
+from situ.language.text.places import Place
 from situ.language.text.words import quote
 
 
@@ -191,16 +192,17 @@ def check_gaps_beside(symbols: Sequence[Symbol], pattern: Pattern, absent: Seque
 
 
 def check_followed(symbols: Sequence[Symbol], pattern: Pattern) -> None:
-    """Refuse followed-by and follows where there is no raw condition to read (SEM 12.4, 14.4)."""
+    """Refuse followed-by and follows where there is no raw condition to read (SEM 12.4, 14.4, 17.6)."""
     by_name = {symbol.name: symbol for symbol in symbols}
     for left, right, relations, place in pattern.written:
         if not is_followed(relations):
             continue
         for symbol in (by_name[left], by_name[right]):
-            if symbol.is_silence:
+            if symbol.is_silence or symbol.rows is not None:
+                what = "silence" if symbol.is_silence else "row pattern"
                 raise place.error(
                     QuerySyntaxError,
-                    f"followed-by and follows read conditions, and the silence {symbol.name} has none",
+                    f"followed-by and follows read conditions, and the {what} {symbol.name} has none",
                     hint="use before, after, meets or met-by",
                 )
             if symbol.ignoring is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 from situ.algebra.certainty import Admissible, admission
 from situ.algebra.endpoints import End
+from situ.language.rows.ast import RowQuery
 from situ.language.text.nodes import Duration, Expression
 from situ.language.text.tokens import tokenize
 
@@ -32,6 +33,7 @@ class Gaps:
 class Symbol:
     """One DEFINE entry. `condition` is None where the symbol is given by SYMBOL BY (SEM 6), or a SILENCE.
 
+    Or where its situations are matches of a row pattern (SEM 17): that has no source, partition and order.
     `on` is the name of the symbol's source where a query has several (SEM 13.2).
     """
 
@@ -42,6 +44,7 @@ class Symbol:
     is_silence: bool = False
     ignoring: Gaps | None = None
     on: str | None = None
+    rows: RowQuery | None = None
 
 
 @dataclass(frozen=True)
@@ -176,6 +179,11 @@ class Query:
         """The symbols of which a match has a situation each."""
         return tuple(symbol for symbol in self.symbols if symbol.name not in self.absent_names)
 
+    @cached_property
+    def row_patterns(self) -> tuple[Symbol, ...]:
+        """The symbols whose situations are matches of row patterns (SEM 17)."""
+        return tuple(symbol for symbol in self.symbols if symbol.rows is not None)
+
     @property
     def can_match(self) -> bool:
         """Whether there is a PATTERN, or one symbol that needs none (SEM 7)."""
@@ -203,7 +211,7 @@ class Query:
             admission(
                 None if symbol.at_least is None else symbol.at_least.value,
                 None if symbol.at_most is None else symbol.at_most.value,
-                is_given=given is not None,
+                is_given=given is not None or symbol.rows is not None,
                 is_announced=given is not None and given.id_by is not None,
             )
             for symbol in self.symbols
@@ -243,7 +251,15 @@ class Query:
 
         `schema` is the pyarrow schema of the batches to come, of several sources a dict by name. `state` is
         what another operator's `state()` gave, to go on from there.
+
+        Options:
+            timeouts: of row patterns, True hands out by op.timeouts() the starts that had no match when their
+                window ended.
         """
+        if self.row_patterns:
+            from situ.operators.composed.push import ComposedPush
+
+            return ComposedPush(self, schema, state=state, **options)
         from situ.operators.situations.push import (
             operator,  # a convenience: the layers above stay unknown here
         )

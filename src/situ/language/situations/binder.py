@@ -10,14 +10,11 @@ import sqlglot.expressions as exp
 
 from situ.errors import (
     AggregateTypeError,
-    AmbiguousColumnError,
     BindError,
     ConditionTypeError,
-    DurationTypeError,
     OptionError,
     QueryError,
     TimeColumnError,
-    UnknownColumnError,
 )
 from situ.language.situations.ast import Item, Query, Symbol
 from situ.language.situations.define import check_no_length, refuse_length, split_bounds
@@ -25,9 +22,9 @@ from situ.language.situations.having import WHAT as HAVING
 from situ.language.situations.lengths import check_lengths
 from situ.language.situations.printer import having_text, written_pattern
 from situ.language.situations.silence import SILENCE
-from situ.language.text.durations import duration_text
 from situ.language.text.foreign import sort_hint
-from situ.language.text.nodes import Duration, Expression
+from situ.language.text.nodes import Expression
+from situ.language.text.resolver import TIMESTAMPS, Resolver
 from situ.language.text.sql import Scope, expression
 from situ.language.text.tokens import Source, did_you_mean
 from situ.language.text.types import (
@@ -39,13 +36,8 @@ from situ.language.text.types import (
     decimal_of,
     field_type,
     kind_of,
-    normal_type,
     type_kind,
 )
-
-_TIMESTAMPS = ("timestamp", "timestamp_ntz")
-_TIMES = (*_TIMESTAMPS, "date")
-_ORDERINGS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
 
 
 @dataclass(frozen=True)
@@ -103,20 +95,16 @@ def bind(
     return Binder(query, schema, time_unit).bound(time)
 
 
-class Binder:
+class Binder(Resolver):
     """Resolves a query, or the part of one that is about one of its sources: errors show `whole`."""
+
+    of_booleans = "; how long it holds is said behind it, as in AT LEAST 5 seconds"
 
     def __init__(
         self, query: Query, schema: Schema, time_unit: str | None, whole: Query | None = None
     ) -> None:
-        schema = tuple(Column(column.name, normal_type(column.type)) for column in schema)
+        super().__init__(schema, time_unit, whole or query, query.source)
         self.query = query
-        self.whole = whole
-        self.time_unit = time_unit
-        self.schema = schema
-        self.by_name: dict[str, list[Column]] = {}
-        for column in schema:
-            self.by_name.setdefault(column.name.lower(), []).append(column)
 
     def bound(self, option: str | None) -> BoundQuery:
         """The query and what its names stand for; `option` is the time column where ORDER BY has none."""
@@ -152,49 +140,17 @@ class Binder:
 
     # -- names
 
-    def column(self, name: str, where: str) -> Column:
-        found = self.by_name.get(name.lower(), [])
-        if len(found) > 1:
-            spellings = ", ".join(column.name for column in found)
-            raise self.error(
-                AmbiguousColumnError,
-                f"{name} in {where} can be any of the columns {spellings}, whose names differ only in case",
-                name,
-                hint="rename one of them in the DataFrame first",
-            )
-        if not found:
-            raise self.unknown(name, where)
-        return found[0]
-
     def _misspelt_silence(self, name: str) -> str | None:
         """For a condition that is nothing but a word like SILENCE."""
         alone = any(symbol.condition and symbol.condition.sql == name for symbol in self.query.symbols)
         return did_you_mean(name, [SILENCE]) if alone else None
 
-    def unknown(self, name: str, where: str) -> QueryError:
-        names = [column.name for column in self.schema]
+    def unknown_hint(self, name: str, where: str) -> str:
         if name in self.query.symbol_names and where != "RETURN":
-            hint = f"{name} is a symbol: a condition sees the columns of one row, not other situations"
-        elif where == "ORDER BY" and name.lower() in (item.name.lower() for item in self.query.returns):
-            hint = sort_hint()
-        else:
-            listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-            hint = (
-                did_you_mean(name, names)
-                or self._misspelt_silence(name)
-                or f"the columns are {listed}; the FROM name is {self.query.source}"
-            )
-        return self.error(
-            UnknownColumnError, f'there is no column "{name}", which {where} uses', name, hint=hint
-        )
-
-    def error(
-        self, kind: type[BindError], message: str, name: str | None, *, hint: str | None = None
-    ) -> QueryError:
-        """An error with its caret under `name` in the canonical text: the bound query has no other."""
-        source = Source.of(str(self.whole or self.query))
-        token = next((token for token in source.tokens if token.is_name and token.value == name), None)
-        return source.error(kind, message, token, hint=hint) if token else kind(message, hint=hint)
+            return f"{name} is a symbol: a condition sees the columns of one row, not other situations"
+        if where == "ORDER BY" and name.lower() in (item.name.lower() for item in self.query.returns):
+            return sort_hint()
+        return self.close(name) or self._misspelt_silence(name) or super().unknown_hint(name, where)
 
     # -- time
 
@@ -218,7 +174,7 @@ class Binder:
         return self.checked_time(self.column(named, where))
 
     def only_timestamp(self) -> Column:
-        candidates = [column for column in self.schema if column.type in _TIMESTAMPS]
+        candidates = [column for column in self.schema if column.type in TIMESTAMPS]
         if len(candidates) == 1:
             return self.checked_time(candidates[0])
         if candidates:
@@ -232,35 +188,6 @@ class Binder:
             "no time column is named and no column is a timestamp",
             hint="name it with ORDER BY in the query or with time=; it can be a timestamp, "
             "a date or an integer" + (f", here {', '.join(possible[:20])}" if possible else ""),
-        )
-
-    def checked_time(self, column: Column) -> Column:
-        is_float = column.type in ("float", "double")
-        if self.time_unit is not None:
-            if is_float or column.type in INTEGERS:
-                return replace(column, unit=self.time_unit)
-            raise OptionError(
-                f"time_unit={self.time_unit!r} says what a column of numbers counts, and the time column "
-                f"{column.name} is a {column.type}",
-                hint="leave it out" if column.type in _TIMES else "convert the column to a timestamp first",
-            )
-        if column.type in _TIMES or column.type in INTEGERS:
-            return column
-        if is_float:
-            raise self.error(
-                TimeColumnError,
-                f"the time column {column.name} is a {column.type}, and it is not said what it counts",
-                column.name,
-                hint='say it with the option time_unit="seconds" (or days, hours, minutes, milliseconds, '
-                "microseconds), which takes it where whole ticks, microseconds, result",
-            )
-        raise self.error(
-            TimeColumnError,
-            f"the time column {column.name} is a {column.type}; time is a timestamp, a date or an integer",
-            column.name,
-            hint=f"convert it first, as in to_timestamp({column.name})"
-            if type_kind(column.type) is Kind.STRING
-            else "convert it to a timestamp or to whole ticks in the DataFrame first",
         )
 
     def interval_columns(self, time: Column) -> None:
@@ -286,24 +213,6 @@ class Binder:
                 )
         if intervals.id_by is not None:
             self.column(intervals.id_by, "ID BY")
-
-    def ticks(self, time: Column, duration: Duration | None) -> int | None:
-        if duration is None:
-            return None
-        is_integer = time.counts_ticks
-        if is_integer and duration.has_unit:
-            raise DurationTypeError(
-                f"the time column {time.name} counts ticks of unknown length ({time.type}), "
-                f"so {duration_text(duration)} cannot be converted",
-                hint="write a plain number of ticks, as in WITHIN 300, use a timestamp column, or say what "
-                'it counts: the option time_unit="seconds"',
-            )
-        if not is_integer and not duration.has_unit:
-            raise DurationTypeError(
-                f"{duration.value} has no unit, and the time column {time.name} is a {time.type}",
-                hint=f"say of what, as in {duration.value} seconds",
-            )
-        return duration.value
 
     def check_distances(self, time: Column) -> None:
         """The distances of PATTERN are such as this time has."""
@@ -335,7 +244,7 @@ class Binder:
                 condition = expression(source, tokens, Scope(), what=what)
                 symbol = replace(symbol, condition=condition, at_least=bounds[0], at_most=bounds[1])
         assert symbol.condition is not None
-        self.check_kind(symbol.condition, what)
+        self.check_condition(symbol.condition, what)
         return symbol
 
     def check_where(self, where: Expression) -> None:
@@ -343,7 +252,7 @@ class Binder:
         self.check_names(where, what)
         source = Source.of(where.sql)
         refuse_length(source, source.tokens[:-1], self.column_kind)
-        self.check_kind(where, what)
+        self.check_condition(where, what)
 
     def check_having(self, having: Expression, item_types: Sequence[str]) -> None:
         """HAVING keeps or rejects a match, so it is true or false."""
@@ -361,43 +270,6 @@ class Binder:
                 "HAVING",
                 hint="compare it with a value, as in HAVING avg(A.speed) > 70",
             )
-
-    def check_names(self, condition: Expression, what: str) -> None:
-        for name in condition.columns:
-            self.column(name, what)
-
-    def check_kind(self, condition: Expression, what: str) -> None:
-        kind = kind_of(condition.tree, self.column_kind)
-        if kind not in (Kind.BOOLEAN, Kind.UNKNOWN, Kind.NULL):
-            column = condition.columns[0] if condition.columns else None
-            raise self.error(
-                ConditionTypeError,
-                f"{what} must be true or false, but {condition.sql} is a {kind.value}",
-                column,
-                hint=_comparison_hint(condition, kind),
-            )
-
-        for node in condition.tree.find_all(*_ORDERINGS):
-            self.check_ordering(node, what)
-
-    def check_ordering(self, node: exp.Expr, what: str) -> None:
-        """A boolean has no order that a number could have a place in: neither here nor on Spark."""
-        sides = [node.args.get(name) for name in ("this", "expression", "low", "high")]
-        kinds = [kind_of(side, self.column_kind) for side in sides if side is not None]
-        if Kind.BOOLEAN in kinds and Kind.NUMBER in kinds:
-            names = [column.name for column in node.find_all(exp.Column)]
-            raise self.error(
-                ConditionTypeError,
-                f"{what} compares a boolean with a number, and a boolean has no order",
-                names[0] if names else None,
-                hint="a boolean is a condition by itself: write it alone, or NOT before it; "
-                "how long it holds is said behind it, as in AT LEAST 5 seconds",
-            )
-
-    def column_kind(self, column: exp.Column) -> Kind:
-        first, *fields = [part.name for part in column.parts]
-        kind = field_type(self.column(first, "a condition").type, fields)
-        return Kind.UNKNOWN if kind is None else type_kind(kind)
 
     # -- what the items yield
 
@@ -433,16 +305,10 @@ class Binder:
         )
 
 
-def _comparison_hint(condition: Expression, kind: Kind) -> str:
-    if isinstance(condition.tree, exp.DPipe):
-        return "|| joins strings; write OR"
-    return f"compare it, as in {condition.sql} > 0" if kind is Kind.NUMBER else "compare it with a value"
-
-
 def _numeric_result(function: str, type_name: str) -> str:
     """Spark's result type of sum, avg, stddev and percentiles over a numeric column."""
     decimal = decimal_of(type_name)
-    if function in ("stddev", "median", "percentile") or (
+    if function in ("stddev", "variance", "median", "percentile") or (
         decimal is None and (function == "avg" or type_name in ("float", "double"))
     ):
         return "double"

@@ -11,11 +11,11 @@ from dataclasses import replace
 from situ.errors import AmbiguousColumnError, BindError, SourceError, TimeColumnError, UnknownColumnError
 from situ.language.situations.ast import Query, SourceTable, Symbol
 from situ.language.situations.binder import Binder, BoundQuery, BoundSource
-from situ.language.situations.draft import Place
 from situ.language.situations.lengths import check_lengths
 from situ.language.situations.printer import written_pattern
 from situ.language.situations.sources import OF_TWO, conjuncts, joined_with, undecided
 from situ.language.text.nodes import Expression
+from situ.language.text.places import Place
 from situ.language.text.sql import Scope, expression
 from situ.language.text.tokens import Source, did_you_mean
 from situ.language.text.types import Column, Schema, Schemas

@@ -17,9 +17,10 @@ from situ.errors import DistanceError, QueryError, QuerySyntaxError, Span
 from situ.language.situations.ast import Endpoint
 from situ.language.situations.comparisons import add_difference, check_order
 from situ.language.situations.cursor import Cursor
-from situ.language.situations.draft import Conjunction, Length, Place
+from situ.language.situations.draft import Conjunction, Length
 from situ.language.text.durations import duration_text
 from situ.language.text.nodes import Duration
+from situ.language.text.places import Place
 from situ.language.text.tokens import Token, describe, did_you_mean
 from situ.language.text.words import quote
 

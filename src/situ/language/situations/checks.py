@@ -26,8 +26,9 @@ from situ.language.situations.absent import (
     is_followed,
 )
 from situ.language.situations.ast import Absence, Constraint, Difference, Item, Query, ReturnItem, Symbol
+from situ.language.situations.composed import check_present, check_row_patterns
 from situ.language.situations.define import MAX_SYMBOLS, too_many_symbols
-from situ.language.situations.draft import Draft, Pattern, Place, Written
+from situ.language.situations.draft import Draft, Pattern, Written
 from situ.language.situations.having import HavingReader
 from situ.language.situations.lengths import check_lengths
 from situ.language.situations.returns import ItemReader, unknown_symbol
@@ -35,6 +36,7 @@ from situ.language.situations.silence import check_silent
 from situ.language.situations.tightest import tightest, with_lengths
 from situ.language.text.looking import refuse_prev
 from situ.language.text.nodes import Duration, Expression
+from situ.language.text.places import Place
 from situ.language.text.sql import lambda_names, paths
 from situ.language.text.tokens import span_of
 from situ.language.text.words import ITEM_ENDPOINTS, quote
@@ -52,6 +54,7 @@ def assemble(draft: Draft) -> Query:
     if pattern is not None:
         _check_mentions(draft, pattern, names)
     _check_durations(draft, symbols)
+    check_row_patterns(draft.definitions, is_intervals=draft.is_intervals)
     check_silent(draft.definitions, is_intervals=draft.is_intervals)
     if pattern is not None:
         order = {name: number for number, name in enumerate(names)}
@@ -62,6 +65,7 @@ def assemble(draft: Draft) -> Query:
         differences = tightest(pattern.distances, order)
         check_followed(symbols, pattern)
         check_gaps_beside(symbols, pattern, absent)
+        check_present(symbols, pattern, absent)
         _check_connected(pattern, [name for name in names if name not in absent])
         _check_consistent(pattern, names)
     items, returns, having = _returns(draft, names, absent)
@@ -119,7 +123,10 @@ def _defined(draft: Draft) -> tuple[Symbol, ...]:
                 hint="write SYMBOL BY and the column that names the kind, or DEFINE A AS kind = 'A'",
             )
         raise draft.place.error(
-            QuerySyntaxError, "DEFINE is missing", hint="say what to look for, as in DEFINE A AS speed > 70"
+            QuerySyntaxError,
+            "DEFINE is missing",
+            hint="say what to look for: situations, as in DEFINE A AS speed > 70, "
+            "or a row pattern, as in FROM cars MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B+) ...)",
         )
     seen: set[str] = set()
     for definition in draft.definitions:
@@ -136,7 +143,8 @@ def _defined(draft: Draft) -> tuple[Symbol, ...]:
 
 def _check_conditions(draft: Draft, names: Sequence[str]) -> None:
     """Start and end of a situation are not known while its condition is being evaluated."""
-    written = [definition.written for definition in draft.definitions]
+    # the variables of a row pattern are its own, and may be called like symbols
+    written = [definition.written for definition in draft.definitions if definition.symbol.rows is None]
     if draft.where_written is not None:
         refuse_prev(*draft.where_written, "the condition of WHERE")
     qualifier = quote(draft.sources[0].alias) if draft.sources else draft.source
@@ -160,7 +168,8 @@ def _check_durations(draft: Draft, symbols: Sequence[Symbol]) -> None:
     bounds: list[tuple[Duration | None, Place | None]] = []
     for symbol in symbols:
         gap = None if symbol.ignoring is None else symbol.ignoring.duration
-        bounds += [(bound, None) for bound in (symbol.at_least, symbol.at_most, gap)]
+        window = None if symbol.rows is None else symbol.rows.within
+        bounds += [(bound, None) for bound in (symbol.at_least, symbol.at_most, gap, window)]
     if draft.pattern is not None:
         for part in (draft.pattern, *draft.pattern.groups):
             bounds += [(one.difference.bound, one.place) for one in part.distances]

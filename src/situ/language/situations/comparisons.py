@@ -22,9 +22,10 @@ from situ.errors import (
 )
 from situ.language.situations.ast import Difference, Endpoint
 from situ.language.situations.cursor import Cursor
-from situ.language.situations.draft import Conjunction, Distance, Length, Mention, Place, Written
+from situ.language.situations.draft import Conjunction, Distance, Length, Mention, Written
 from situ.language.text.durations import MAX_TICKS, duration_text
 from situ.language.text.nodes import Duration
+from situ.language.text.places import Place
 from situ.language.text.tokens import Kind, Token, describe
 from situ.language.text.words import ENDPOINTS, quote
 

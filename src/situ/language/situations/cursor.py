@@ -7,10 +7,10 @@ from itertools import pairwise
 
 from situ.algebra.relations import NAMES, WORDS
 from situ.errors import QueryError, Span
-from situ.language.situations.draft import Place
 from situ.language.text.clauses import Clause
 from situ.language.text.durations import leading_duration
 from situ.language.text.nodes import Duration
+from situ.language.text.places import Place
 from situ.language.text.tokens import Kind, Source, Token
 
 END = Token(Kind.END, "", 0, 0)

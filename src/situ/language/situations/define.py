@@ -15,7 +15,8 @@ from situ.errors import (
     TooManySymbolsError,
 )
 from situ.language.situations.ast import Symbol
-from situ.language.situations.draft import Definition, Phrase, Place
+from situ.language.situations.composed import check_behind, is_row_pattern, row_pattern
+from situ.language.situations.draft import Definition
 from situ.language.situations.gaps import split_gaps
 from situ.language.situations.silence import check_silence_words, is_silence, kept_columns, silence_symbol
 from situ.language.text.clauses import Clause, split_commas
@@ -23,6 +24,7 @@ from situ.language.text.dialect import NotAnExpression, TooDeep, parse
 from situ.language.text.durations import duration, duration_text, is_unit, leading_duration
 from situ.language.text.looking import check_prev
 from situ.language.text.nodes import Duration, Expression
+from situ.language.text.places import Phrase, Place
 from situ.language.text.render import ends_operand, render
 from situ.language.text.sql import Scope, expression
 from situ.language.text.tokens import Kind, Source, Token, describe, span_of
@@ -104,6 +106,13 @@ def defined(
 ) -> tuple[Symbol, Sequence[Token]]:
     """The symbol that these tokens define, and those of its condition; `given` is a length said elsewhere."""
     tokens, ignoring = split_gaps(source, tokens)
+    if is_row_pattern(tokens):
+        rows, (keyword, behind) = row_pattern(source, tokens, scope)
+        bounds = given
+        if given == (None, None) and behind:
+            (_, *behind), bounds = split_bounds(source, (keyword, *behind), _is_boolean)
+        check_behind(source, behind)
+        return Symbol(name, None, *bounds, ignoring=ignoring, rows=rows), tokens
     written, bounds = tokens, given
     if given == (None, None):
         # Without units only a boolean has a length: a silence is something that holds or not.
@@ -293,8 +302,12 @@ def _has_unit(tokens: Sequence[Token]) -> bool:
 
 def _is_condition(tokens: Sequence[Token], bounds: Sequence[Token], lookup: Lookup) -> bool:
     """Whether the tokens are a boolean expression to which BETWEEN can add nothing."""
-    if not bounds or not (bounds[0].kind is Kind.NUMBER or bounds[0].is_word("INTERVAL")):
-        return False
+    is_number = bounds and (bounds[0].kind is Kind.NUMBER or bounds[0].is_word("INTERVAL"))
+    return bool(is_number) and is_boolean(tokens, lookup)
+
+
+def is_boolean(tokens: Sequence[Token], lookup: Lookup) -> bool:
+    """Whether what stands last in an expression, where BETWEEN would follow, is true or false."""
     try:
         node: exp.Expr = parse(render(tokens))
     except (NotAnExpression, TooDeep, QueryError):

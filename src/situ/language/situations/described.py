@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from situ.algebra.certainty import STARTS_EARLIER, STARTS_TOGETHER, Admissible
 from situ.algebra.relations import AFTER, BEFORE, MEETS
+from situ.language.rows.shapes import pattern_text
 from situ.language.situations.ast import Absence, Constraint, Difference, Endpoint, Query, Symbol
 from situ.language.situations.gaps import gaps_text
 from situ.language.text.durations import duration_text
@@ -39,6 +40,8 @@ def condition_text(query: Query, symbol: Symbol) -> str:
         ignoring = "" if symbol.ignoring is None else f", {gaps_text(symbol.ignoring).lower()}"
         of = "" if symbol.on is None else f" in {symbol.on}"
         return f"{symbol.condition.sql}{of}{ignoring}"
+    if symbol.rows is not None:
+        return f"rows match {pattern_text(symbol.rows.pattern)}"
     if symbol.is_silence:
         return "no event comes" if symbol.on is None else f"no event of {symbol.on} comes"
     assert query.intervals is not None  # nothing else leaves a symbol without a condition
@@ -80,9 +83,23 @@ def looking_lines(query: Query) -> list[str]:
     ]
 
 
+def composed_lines(query: Query) -> list[str]:
+    """What row patterns mean for the instant of a match (SEM 17.3)."""
+    names = [symbol.name for symbol in query.row_patterns]
+    if not names:
+        return []
+    return [
+        f"A situation of {' or '.join(names)} ends at the first event behind the rows that match, and can be "
+        "in a match once it has ended and no other rows can be its match any more."
+    ]
+
+
 def has_ticks(query: Query) -> bool:
     """Whether matches are reported between events (SEM 11.9)."""
-    return bool(query.absences) or any(symbol.is_silence for symbol in query.symbols)
+    return bool(query.absences) or any(
+        symbol.is_silence or (symbol.rows is not None and symbol.rows.within is not None)
+        for symbol in query.symbols
+    )
 
 
 TICKS = (

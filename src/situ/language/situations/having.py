@@ -9,11 +9,11 @@ import sqlglot.expressions as exp
 
 from situ.errors import QueryError, QuerySyntaxError, ReturnItemError
 from situ.language.situations.ast import Item, Query, ReturnItem
-from situ.language.situations.draft import Phrase
 from situ.language.situations.returns import ItemReader
 from situ.language.text.clauses import Clause
 from situ.language.text.looking import refuse_prev
 from situ.language.text.nodes import Expression
+from situ.language.text.places import Phrase
 from situ.language.text.render import render
 from situ.language.text.tokens import Kind, Source, Token, describe, did_you_mean, tokenize
 from situ.language.text.words import quote

@@ -11,9 +11,10 @@ from situ.algebra.network import Between
 from situ.errors import InconsistentPatternError, QueryError, WindowTooShortError
 from situ.language.situations.absent import deadline_of, ends_any_time
 from situ.language.situations.ast import Absence, Endpoint, Query, Symbol
-from situ.language.situations.draft import Conjunction, Distance, Pattern, Place
+from situ.language.situations.draft import Conjunction, Distance, Pattern
 from situ.language.text.durations import duration_text
 from situ.language.text.nodes import Duration
+from situ.language.text.places import Place
 from situ.language.text.words import quote
 
 _MOST_NAMED = 8
@@ -62,7 +63,9 @@ def _lengths(query: Query, symbol: Symbol, order: dict[str, int], places: dict[s
     name, to_end = quote(symbol.name), distances.lasts_to(i, distances.end_of(i))
     if symbol.at_least is not None:
         least = symbol.at_least.value
-        used = distances.lasts_to(i, distances.start_of(i), least) if query.intervals is None else to_end
+        used = distances.lasts_to(i, distances.start_of(i), least)
+        if query.intervals is not None or symbol.rows is not None:
+            used = to_end
         text = f"{name} AT LEAST {duration_text(symbol.at_least)}"
         said.append(Said((*distances.at_least(i, least), *(used if least else ())), text, place))
     if symbol.at_most is not None:
@@ -102,7 +105,11 @@ def _window(query: Query, within: Duration) -> distances.Constraint:
     n = len(query.positives)
     given = query.intervals
     at_end = query.emit == "FINAL" or (given is not None and given.id_by is None)
-    to_ends = [distances.lasts_to(i, distances.end_of(i))[0] for i in range(n)] if at_end else []
+    to_ends = [
+        distances.lasts_to(i, distances.end_of(i))[0]
+        for i, symbol in enumerate(query.positives)
+        if at_end or symbol.rows is not None
+    ]
     return (*distances.window(n, within.value), *to_ends)
 
 

@@ -6,9 +6,10 @@ from situ.algebra.relations import NAMES, WORDS, parse_name
 from situ.errors import QueryError, QuerySyntaxError, SelfRelationError, Span, UnknownRelationError
 from situ.language.situations.by import read_distance
 from situ.language.situations.cursor import END, Cursor
-from situ.language.situations.draft import Conjunction, Mention, Place, Written
+from situ.language.situations.draft import Conjunction, Mention, Written
 from situ.language.text.clauses import clause_hint
 from situ.language.text.foreign import missing_and, pattern_hint, relation_hint
+from situ.language.text.places import Place
 from situ.language.text.tokens import Kind, Token, describe, did_you_mean
 from situ.language.text.words import quote
 

@@ -1,4 +1,4 @@
-"""`query(text)`: a query text becomes a checked `Query`."""
+"""The text of a query of situations becomes a checked `Query`."""
 
 from __future__ import annotations
 
@@ -9,38 +9,25 @@ from situ.errors import IntervalQueryError, QuerySyntaxError, Span
 from situ.language.situations.ast import IntervalSource, Query
 from situ.language.situations.checks import assemble
 from situ.language.situations.define import definitions, refuse_length
-from situ.language.situations.draft import Draft, Phrase, Place
+from situ.language.situations.draft import Draft
 from situ.language.situations.having import having_phrase
 from situ.language.situations.pattern import pattern
 from situ.language.situations.returns import return_texts
 from situ.language.situations.sources import Named, Origins, place_sources
 from situ.language.text.clauses import Clause, clause_hint, split_clauses, split_commas
+from situ.language.text.columns import column_names, dotted
 from situ.language.text.durations import duration
-from situ.language.text.foreign import check_text, sort_hint
+from situ.language.text.foreign import sort_hint
 from situ.language.text.nodes import Expression
-from situ.language.text.parameters import Parameter, filled, naming
+from situ.language.text.places import Phrase, Place
 from situ.language.text.sql import Scope, expression
 from situ.language.text.tokens import Source, Token, describe, span_of
 from situ.language.text.words import quote
 
 
-def query(text: str, /, **parameters: Parameter) -> Query:
-    """Parse and check a query; every mistake is a `QueryError` that marks its place in the text.
-
-    `:name` in the text stands for the value of the keyword `name`: None, a bool, int, float, Decimal, str,
-    date, datetime or timedelta.
-
-    >>> print(query("from cars define A as speed > 70 at least 5s"))
-    FROM cars
-    DEFINE A AS speed > 70 AT LEAST 5 seconds
-    >>> print(query("from cars define A as speed > :limit", limit=70))
-    FROM cars
-    DEFINE A AS speed > 70
-    """
-    written = Source.of(check_text(text))
-    source = filled(written, parameters)
-    with naming(written):
-        return assemble(read_clauses(source, split_clauses(source)))
+def situations_query(source: Source) -> Query:
+    """The query of situations that a text writes."""
+    return assemble(read_clauses(source, split_clauses(source)))
 
 
 def read_clauses(source: Source, clauses: dict[str, Clause]) -> Draft:
@@ -51,8 +38,8 @@ def read_clauses(source: Source, clauses: dict[str, Clause]) -> Draft:
         draft.where_written = Phrase(source, clauses["WHERE"].tokens)
     order_by = _ascending(source, clauses.get("ORDER BY"))
     if origins is None:
-        draft.order_by = _columns(source, order_by, draft.scope)
-        draft.partition_by = _columns(source, clauses.get("PARTITION BY"), draft.scope)
+        draft.order_by = column_names(source, order_by, draft.scope)
+        draft.partition_by = column_names(source, clauses.get("PARTITION BY"), draft.scope)
     else:
         origins.with_columns(source, order_by)
         origins.with_columns(source, clauses.get("PARTITION BY"))
@@ -88,7 +75,7 @@ def _from(source: Source, clause: Clause) -> tuple[Draft, Origins | None]:
     # A table may be called intervals: then no name follows.
     is_intervals = len(tokens) > 1 and tokens[0].is_word("INTERVALS") and tokens[1].is_name
     is_intervals = is_intervals and not tokens[1].is_word("AS")
-    name, rest = _dotted(source, tokens[1:] if is_intervals else tokens)
+    name, rest = dotted(source, tokens[1:] if is_intervals else tokens)
     alias = _alias(source, rest)
     qualifiers = {tuple(part.lower() for part in name[start:]) for start in range(len(name))}
     if alias is not None:
@@ -113,24 +100,10 @@ def _one_of_several(source: Source, tokens: Sequence[Token], clause: Clause) -> 
             tokens[0],
             hint="match the intervals in a query of their own, or give the rows as events",
         )
-    name, rest = _dotted(source, tokens)
+    name, rest = dotted(source, tokens)
     alias = _alias(source, rest)
     text = ".".join(quote(part) for part in name)
     return Named(text, tuple(name), None if alias is None else alias.value, Place(source, span_of(tokens)))
-
-
-def _dotted(source: Source, tokens: Sequence[Token]) -> tuple[list[str], Sequence[Token]]:
-    if not tokens[0].is_name:
-        raise source.expected(
-            "the name of the events",
-            tokens[0],
-            hint="FROM only gives the events a name, which table or file they are is said to situ.match; "
-            "a name that is no plain word is written in back-quotes",
-        )
-    used = 1
-    while used + 1 < len(tokens) and tokens[used].is_sign(".") and tokens[used + 1].is_name:
-        used += 2
-    return [token.value for token in tokens[:used:2]], tokens[used:]
 
 
 def _alias(source: Source, tokens: Sequence[Token]) -> Token | None:
@@ -165,46 +138,6 @@ def _alias(source: Source, tokens: Sequence[Token]) -> Token | None:
 def _where(source: Source, clause: Clause, scope: Scope) -> Expression:
     refuse_length(source, clause.tokens)
     return expression(source, clause.tokens, scope, what="the condition of WHERE", after=clause.keyword)
-
-
-def _columns(source: Source, clause: Clause | None, scope: Scope) -> tuple[str, ...]:
-    if clause is None:
-        return ()
-    if clause.tokens and clause.tokens[-1].is_sign(","):
-        raise source.error(QuerySyntaxError, f"a column is missing in {clause.name}", clause.tokens[-1])
-    columns = tuple(_column(source, tokens, clause, scope) for tokens in split_commas(clause.tokens))
-    lowered = [column.lower() for column in columns]
-    for position, column in enumerate(lowered):
-        if column in lowered[:position]:
-            raise source.error(
-                QuerySyntaxError, f"{clause.name} has {columns[position]} twice", span_of(clause.tokens)
-            )
-    return columns
-
-
-def _column(source: Source, tokens: Sequence[Token], clause: Clause, scope: Scope) -> str:
-    if not tokens:
-        raise source.error(QuerySyntaxError, f"a column is missing in {clause.name}", clause.keyword)
-    if not tokens[0].is_name:
-        raise source.expected(f"a column in {clause.name}", tokens[0])
-    parts, rest = _dotted(source, tokens)
-    if rest:
-        hint = clause_hint(rest[0].value) if rest[0].is_name else None
-        raise source.error(
-            QuerySyntaxError,
-            f"{clause.name} takes columns separated by commas, found {describe(rest[0])}",
-            rest[0],
-            hint=hint or "compute anything else as a column of the DataFrame first",
-        )
-    parts = parts[scope.strip(parts) :]
-    if len(parts) > 1:
-        raise source.error(
-            QuerySyntaxError,
-            f"{clause.name} takes columns, and {'.'.join(parts)} is a field of one",
-            span_of(tokens),
-            hint="give the field a column of its own in the DataFrame first",
-        )
-    return parts[0]
 
 
 def _ascending(source: Source, clause: Clause | None) -> Clause | None:
@@ -293,7 +226,7 @@ def _intervals(source: Source, clauses: dict[str, Clause], draft: Draft) -> Inte
 def _single(source: Source, clause: Clause | None, scope: Scope) -> str | None:
     if clause is None:
         return None
-    columns = _columns(source, clause, scope)
+    columns = column_names(source, clause, scope)
     if len(columns) > 1:
         span = Span(clause.tokens[0].start, clause.tokens[-1].end)
         raise source.error(QuerySyntaxError, f"{clause.name} takes one column", span)

@@ -15,9 +15,10 @@ from situ.algebra.relations import ALL, converse
 from situ.errors import AbsenceError, AlternativesError, QuerySyntaxError
 from situ.language.situations.comparisons import begins_comparison, read_comparisons
 from situ.language.situations.cursor import Cursor
-from situ.language.situations.draft import Conjunction, Pattern, Place, Written
+from situ.language.situations.draft import Conjunction, Pattern, Written
 from situ.language.situations.named import ONE_PASS, read_relations, unexpected
 from situ.language.text.clauses import Clause
+from situ.language.text.places import Place
 from situ.language.text.tokens import Kind, Source, span_of
 
 

@@ -8,7 +8,9 @@ from dataclasses import replace
 from situ.algebra.relations import words_of
 from situ.language.situations.ast import Absence, Constraint, Difference, Item, Query, Symbol
 from situ.language.situations.checks import default_returns
+from situ.language.situations.composed import row_pattern_text
 from situ.language.situations.cursor import FIRST_WORDS
+from situ.language.situations.define import is_boolean
 from situ.language.situations.draft import Pattern
 from situ.language.situations.gaps import gaps_text
 from situ.language.situations.pattern import pattern as read_pattern
@@ -19,6 +21,7 @@ from situ.language.text.nodes import Expression
 from situ.language.text.render import render
 from situ.language.text.sql import lambda_names, paths
 from situ.language.text.tokens import Kind, Source, Token, tokenize
+from situ.language.text.types import any_kind
 from situ.language.text.words import ITEM_ENDPOINTS, quote
 
 
@@ -122,9 +125,21 @@ def _is_column(tokens: Sequence[Token], first: int, condition: Expression) -> bo
 
 def _definition(query: Query, symbol: Symbol) -> str:
     condition = SILENCE if symbol.condition is None else _condition(query, symbol.condition, symbol.on)
+    if symbol.rows is not None:
+        condition = row_pattern_text(symbol.rows, query.source).replace("\n", "\n       ")
     on = "" if symbol.on is None else f" ON {quote(symbol.on)}"
-    text = f"{quote(symbol.name)}{on} AS {condition}{_length(symbol)}"
+    torn = replace(symbol, at_most=None) if _is_torn(query, symbol) else symbol
+    text = f"{quote(symbol.name)}{on} AS {condition}{_length(torn)}"
     return text if symbol.ignoring is None else f"{text} {gaps_text(symbol.ignoring)}"
+
+
+def _is_torn(query: Query, symbol: Symbol) -> bool:
+    """Whether BETWEEN would be read as part of the condition: the upper bound then stands in PATTERN."""
+    if symbol.condition is None or symbol.at_least is None or symbol.at_most is None:
+        return False
+    if symbol.at_least.has_unit or symbol.name in query.absent_names:
+        return False
+    return not is_boolean(tokenize(symbol.condition.sql)[:-1], any_kind)
 
 
 def _length(symbol: Symbol) -> str:
@@ -170,6 +185,8 @@ def _pattern(query: Query) -> list[str]:
     texts = [constraint_text(constraint) for constraint in query.constraints]
     texts += [difference_text(difference) for difference in query.differences]
     texts += [absence_text(absence) for absence in query.absences]
+    torn = [replace(symbol, at_least=None) for symbol in query.symbols if _is_torn(query, symbol)]
+    texts += [_length_in_pattern(symbol) for symbol in torn]
     if query.intervals is not None and query.intervals.symbol_by is not None:
         # There is no DEFINE for lengths, and the order of first mention is the order of the symbols.
         lengths = [

@@ -8,28 +8,27 @@ from situ.errors import (
     AbsenceError,
     ForbiddenExpressionError,
     QueryError,
-    QuerySyntaxError,
     ReturnItemError,
     Span,
     UnknownAggregateError,
     UnknownSymbolError,
 )
 from situ.language.situations.ast import Item, ReturnItem
-from situ.language.situations.draft import Place, ReturnText
+from situ.language.situations.draft import ReturnText
 from situ.language.text.clauses import Clause, split_commas
 from situ.language.text.looking import refuse_prev
-from situ.language.text.nesting import check_nesting
+from situ.language.text.named import with_name
+from situ.language.text.nesting import check_nesting, closing
 from situ.language.text.nodes import Expression
-from situ.language.text.render import ends_operand, is_call
+from situ.language.text.places import Place
+from situ.language.text.render import is_call
 from situ.language.text.rowchecks import check_calls, check_numbers, check_order
-from situ.language.text.sql import finish, lambda_names, paths
+from situ.language.text.sql import finish, is_syntax, lambda_names, paths
 from situ.language.text.tokens import Kind, Source, Token, describe, did_you_mean, span_of
 from situ.language.text.words import (
     AGGREGATES,
-    INTERVAL_UNITS,
     ITEM_ENDPOINTS,
     SPARK_AGGREGATES,
-    TYPES_WITH_ARGUMENTS,
     quote,
 )
 
@@ -48,59 +47,15 @@ def return_texts(source: Source, clause: Clause) -> list[ReturnText] | None:
 
 
 def _named(source: Source, tokens: Sequence[Token], keyword: Token) -> ReturnText:
-    if not tokens:
-        raise source.error(
-            QuerySyntaxError,
-            "a RETURN item is missing",
-            keyword,
-            hint="write RETURN avg(A.speed) AS speed, with a comma between items and none after the last",
-        )
-    if tokens[0].is_sign("*"):
+    if tokens and tokens[0].is_sign("*"):
         raise source.error(
             ReturnItemError,
             "* stands alone in RETURN",
             tokens[0],
             hint="list A.ts AS a_ts and so on beside other items",
         )
-    _check_missing_comma(source, tokens)
-    if len(tokens) >= 3 and tokens[-2].is_word("AS") and tokens[-1].is_name:
-        return ReturnText(source, tuple(tokens[:-2]), tokens[-1].value, Place(source, tokens[-1].span))
-    if tokens[-1].is_word("AS") or (len(tokens) >= 2 and tokens[-2].is_word("AS")):
-        raise source.expected(
-            "a name after AS", tokens[-1], hint="a name that is no plain word is written in back-quotes"
-        )
-    if tokens[0].is_word("AS"):
-        raise source.error(QuerySyntaxError, "an expression is missing before AS", tokens[0])
-    if len(tokens) > 1 and tokens[-1].is_name and ends_operand(tokens[-2]):
-        raise source.error(
-            ReturnItemError,
-            f"AS is missing before {describe(tokens[-1])}",
-            tokens[-1],
-            hint=f"write {source.text[tokens[0].start : tokens[-2].end]} AS {quote(tokens[-1].value)}",
-        )
-    words = "_".join(token.value for token in tokens if token.is_name)
-    raise source.error(
-        ReturnItemError,
-        "this RETURN item has no name",
-        span_of(tokens),
-        hint=f"add AS and a name, as in {source.text[tokens[0].start : tokens[-1].end]} AS "
-        f"{quote(words or 'x')}",
-    )
-
-
-def _check_missing_comma(source: Source, tokens: Sequence[Token]) -> None:
-    """What follows `x AS name` is the next item."""
-    depth = 0
-    for position, token in enumerate(tokens[:-2]):
-        depth += token.is_sign("(", "[") - token.is_sign(")", "]")
-        name, behind = tokens[position + 1], tokens[position + 2]
-        if position and token.is_word("AS") and depth == 0 and name.is_name and behind.is_name:
-            raise source.error(
-                QuerySyntaxError,
-                f"a comma is missing before {describe(behind)}",
-                behind,
-                hint="RETURN items are separated by commas: A.ts AS since, avg(A.speed) AS speed",
-            )
+    of, name = with_name(source, tokens, keyword, example="avg(A.speed) AS speed")
+    return ReturnText(source, of, name.value, Place(source, name.span))
 
 
 _MEANT_ENDPOINTS = {
@@ -200,7 +155,7 @@ class ItemReader:
         name = _SAME_AGGREGATE.get(function.value.lower(), function.value.lower())
         if name not in AGGREGATES:
             raise self._unknown(source, function)
-        close = _closing(tokens, position + 1)
+        close = closing(tokens, position + 1)
         inside = tokens[position + 2 : close]
         whole = Span(function.start, tokens[close].end)
         if not inside or inside[0].is_sign("*"):
@@ -307,7 +262,7 @@ class ItemReader:
         called = last + 1 < len(tokens) and tokens[last + 1].is_sign("(")
         if called or tokens[position].value.lower() in variables:
             return False
-        return last > position or not _is_syntax(tokens, position)
+        return last > position or not is_syntax(tokens, position)
 
     def _referred(
         self, source: Source, tokens: Sequence[Token], first: int, last: int
@@ -388,31 +343,3 @@ def _check_alone(source: Source, tokens: Sequence[Token], position: int) -> None
             tokens[position],
             hint="it is taken over all events of its situation; narrow the situation's condition instead",
         )
-
-
-def _closing(tokens: Sequence[Token], opening: int) -> int:
-    depth = 0
-    for position in range(opening, len(tokens)):
-        depth += tokens[position].is_sign("(", "[") - tokens[position].is_sign(")", "]")
-        if depth == 0:
-            return position
-    raise AssertionError("brackets were checked before")
-
-
-def _is_syntax(tokens: Sequence[Token], position: int) -> bool:
-    """A word that is part of Spark's syntax and no column: a unit, a type, a typed literal's name."""
-    token = tokens[position]
-    before = tokens[position - 1] if position else None
-    after = tokens[position + 1] if position + 1 < len(tokens) else None
-    if token.kind is not Kind.WORD:
-        return False
-    if before is not None:
-        if before.kind in (Kind.NUMBER, Kind.STRING) or before.is_word("AS", "TO", "INTERVAL", "COLLATE"):
-            return True
-        if before.is_sign("::") or (before.is_sign("<") and tokens[position - 2].is_in(TYPES_WITH_ARGUMENTS)):
-            return True
-        if before.is_sign("(") and after is not None and after.is_sign(",") and token.is_in(INTERVAL_UNITS):
-            return True  # timestampdiff(SECOND, A.ts, B.ts)
-    return after is not None and (
-        after.kind is Kind.STRING or after.is_word("FROM") or after.is_sign("->", "=>")
-    )

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from situ.errors import QuerySyntaxError, SourceError
 from situ.language.situations.ast import SourceTable, Symbol
-from situ.language.situations.draft import Definition, Draft, Phrase, Place
+from situ.language.situations.draft import Definition, Draft
 from situ.language.text.clauses import Clause, split_commas
 from situ.language.text.looking import looks_back
 from situ.language.text.nodes import Expression
+from situ.language.text.places import Phrase, Place
 from situ.language.text.sql import Scope, expression, lambda_names, paths
 from situ.language.text.tokens import Source, Token, describe, did_you_mean, span_of
 from situ.language.text.words import quote
@@ -175,6 +176,12 @@ class Origins:
         """A definition whose symbol knows its source, where that can be told without schemas."""
         symbol, place, written = definition
         what = f"the condition of {symbol.name}"
+        if symbol.rows is not None:
+            raise place.error(
+                SourceError,
+                f"{symbol.name} is a row pattern, which a query of several sources cannot have",
+                hint="match the rows of one source in a query of its own",
+            )
         if symbol.condition is not None and looks_back(symbol.condition):
             raise place.error(
                 SourceError,

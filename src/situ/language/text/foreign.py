@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from situ.errors import QueryError, QuerySyntaxError, Span
+from situ.errors import ForeignClauseError, QueryError, QuerySyntaxError, Span
 from situ.language.text.render import ends_operand
 from situ.language.text.tokens import Kind, Source, Token, describe
 
@@ -17,8 +17,14 @@ _CLAUSES = {
     "OFFSET": "a query gives every match: take some rows of the table that situ.match gives",
     "SELECT": "list the output columns in RETURN, at the end",
     "UNION": "run each query on its own and join the results",
-    "MATCH_RECOGNIZE": "say what to look for, DEFINE A AS speed > 70, B AS accel < -9, "
-    "and how they relate, PATTERN A overlaps B",
+}
+_OF_ROWS = {
+    "MEASURES": "list the output columns in RETURN",
+    "SUBSET": "define a symbol by both conditions, joined with OR",
+    "STRATEGY": "leave it out: every combination of situations that fits is found",
+    "AFTER": "leave it out: every combination of situations that fits is found",
+    "ONE": "leave it out: every match is one row",
+    "ALL": "every match is one row; list what is to be in it in RETURN",
 }
 
 
@@ -27,9 +33,13 @@ def check_foreign_clauses(source: Source, depths: Sequence[int], end: int) -> No
     tokens = source.tokens
     for position in range(1, end):
         token, before, after = tokens[position], tokens[position - 1], tokens[position + 1]
-        if depths[position] or not token.is_in(_CLAUSES):
+        if depths[position] or not (token.is_in(_CLAUSES) or token.is_in(_OF_ROWS)):
             continue
         is_star = before.is_sign("*") and tokens[position - 2].is_word("RETURN")
+        if token.is_in(_OF_ROWS):
+            if ends_operand(before) and _opens_clause(token, after):
+                raise _of_row_patterns(source, token)
+            continue
         if (ends_operand(before) or is_star) and _opens_clause(token, after):
             written = "GROUP BY" if token.is_word("GROUP") else token.value.upper()
             raise source.error(
@@ -40,13 +50,27 @@ def check_foreign_clauses(source: Source, depths: Sequence[int], end: int) -> No
             )
 
 
+def _of_row_patterns(source: Source, token: Token) -> QueryError:
+    return source.error(
+        ForeignClauseError,
+        f"{token.value.upper()} is a clause of row patterns, "
+        "and a query without MATCH_RECOGNIZE is one of situations",
+        token,
+        hint=f"{_OF_ROWS[token.value.upper()]}; a row pattern is written FROM t MATCH_RECOGNIZE ( ... )",
+    )
+
+
 def _opens_clause(token: Token, after: Token) -> bool:
     if token.is_word("GROUP"):
         return after.is_word("BY")
+    if token.is_word("AFTER"):
+        return after.is_word("MATCH")
+    if token.is_word("ONE", "ALL"):
+        return after.is_word("ROW", "ROWS")
+    if token.is_word("STRATEGY"):
+        return after.is_word("CONTIGUOUS", "SKIP")
     if token.is_word("LIMIT", "OFFSET"):
         return after.kind is Kind.NUMBER
-    if token.is_word("MATCH_RECOGNIZE"):
-        return after.is_sign("(")
     return after.is_name or after.is_sign("*", "(")
 
 

@@ -53,6 +53,16 @@ def _close(source: Source, token: Token, open_brackets: list[Token]) -> None:
         )
 
 
+def closing(tokens: Sequence[Token], opening: int) -> int:
+    """The bracket that closes the one at `opening`."""
+    depth = 0
+    for position in range(opening, len(tokens)):
+        depth += tokens[position].is_sign("(", "[") - tokens[position].is_sign(")", "]")
+        if depth == 0:
+            return position
+    raise AssertionError("brackets were checked before")
+
+
 def check_nesting(source: Source, tokens: Sequence[Token]) -> None:
     """Refuse tokens in which too many brackets, CASEs, types and prefix operators enclose one another."""
     brackets = cases = types = prefixes = 0

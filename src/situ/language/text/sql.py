@@ -14,7 +14,7 @@ from situ.language.text.nodes import Expression
 from situ.language.text.render import render
 from situ.language.text.rowchecks import check_calls, check_durations, check_numbers, check_order
 from situ.language.text.tokens import Kind, Source, Token, describe, span_of, tokenize
-from situ.language.text.words import KEYWORDS
+from situ.language.text.words import INTERVAL_UNITS, KEYWORDS, TYPES_WITH_ARGUMENTS
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,25 @@ def lambda_names(tokens: Sequence[Token]) -> frozenset[str]:
                 names.add(tokens[back].value.lower())
             back -= 1
     return frozenset(names)
+
+
+def is_syntax(tokens: Sequence[Token], position: int) -> bool:
+    """A word that is part of Spark's syntax and no column: a unit, a type, a typed literal's name."""
+    token = tokens[position]
+    before = tokens[position - 1] if position else None
+    after = tokens[position + 1] if position + 1 < len(tokens) else None
+    if token.kind is not Kind.WORD:
+        return False
+    if before is not None:
+        if before.kind in (Kind.NUMBER, Kind.STRING) or before.is_word("AS", "TO", "INTERVAL", "COLLATE"):
+            return True
+        if before.is_sign("::") or (before.is_sign("<") and tokens[position - 2].is_in(TYPES_WITH_ARGUMENTS)):
+            return True
+        if before.is_sign("(") and after is not None and after.is_sign(",") and token.is_in(INTERVAL_UNITS):
+            return True  # timestampdiff(SECOND, A.ts, B.ts)
+    return after is not None and (
+        after.kind is Kind.STRING or after.is_word("FROM") or after.is_sign("->", "=>")
+    )
 
 
 def _unqualified(tokens: Sequence[Token], scope: Scope) -> list[Token]:

@@ -1,0 +1,1 @@
+"""Row patterns: MATCH_RECOGNIZE as text, as data, and without text."""
