@@ -99,6 +99,15 @@ def average_of_integers(part: Part) -> pa.Array:
 
 
 def deviation(part: Part) -> pa.Array:
+    return number_array(np.sqrt(_squared_deviation(part)), part.arrays[0] > 1, pa.float64())
+
+
+def variance(part: Part) -> pa.Array:
+    return number_array(_squared_deviation(part), part.arrays[0] > 1, pa.float64())
+
+
+def _squared_deviation(part: Part) -> Numbers:
     n, _, _, m2 = part.arrays
-    with np.errstate(invalid="ignore"):  # beyond the range of double m2 can be -inf; Spark says NaN too
-        return number_array(np.sqrt(m2 / np.maximum(n - 1, 1)), n > 1, pa.float64())
+    # beyond the range of double m2 can be -inf; Spark says NaN then
+    squared: Numbers = np.where(m2 < 0, np.nan, m2) / np.maximum(n - 1, 1)
+    return squared

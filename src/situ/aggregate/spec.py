@@ -192,6 +192,8 @@ class AggregateSpec:
             return exactly(part.arrays[0], component.type, wanted.function)
         if wanted.function == "stddev":
             return results.deviation(part)
+        if wanted.function == "variance":
+            return results.variance(part)
         if wanted.function in ("median", "percentile"):
             return percentiles.percentile(part.arrays[0], component.type, wanted.fraction)
         if wanted.function == "collect_list":
@@ -241,7 +243,7 @@ def _component(function: str, attribute: str | None, types: Mapping[str, ValueTy
             return Counts(attribute, kind)
         case "sum" | "avg":
             return FloatSums(attribute, kind) if kind.family == "floats" else ExactSums(attribute, kind)
-        case "stddev":
+        case "stddev" | "variance":
             return Moments(attribute, kind)
         case "median" | "percentile" | "collect_list" | "values":
             return Values(attribute, kind)
@@ -258,4 +260,5 @@ def _component(function: str, attribute: str | None, types: Mapping[str, ValueTy
 
 
 def _text(item: Item) -> str:
-    return f"{item.function}({item.symbol}.{item.attribute})"
+    symbol = f"{item.symbol}." if item.symbol else ""
+    return f"{item.function}({symbol}{item.attribute})"

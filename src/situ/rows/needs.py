@@ -19,8 +19,9 @@ from situ.rows.instants import AtTime, Lasting
 OF_WHERE = "the condition of WHERE"  # what messages call it
 MOST_CONDITIONS = 64  # bits of a mask
 
-# Of rows of one partition and instant: only the last counts, there may be no others, or every one counts.
-Order = Literal["last", "error", "all"]
+# Of rows of one partition and instant: only the last counts, there may be no others, every one counts, or
+# every one does and `ties` must tell them apart.
+Order = Literal["last", "error", "all", "distinct"]
 
 
 class Condition(NamedTuple):
@@ -37,6 +38,13 @@ class Derived(NamedTuple):
     expression: Expression
 
 
+class Towards(NamedTuple):
+    """Which way a column orders rows; by default as Spark's ascending order does, nulls first."""
+
+    is_descending: bool = False
+    nulls_last: bool = False
+
+
 @dataclass(frozen=True)
 class Needs:
     """The columns, conditions and order that rows are read by."""
@@ -44,6 +52,8 @@ class Needs:
     time: Column
     partition: tuple[Column, ...] = ()
     ties: tuple[Column, ...] = ()  # that order rows of one instant
+    towards: tuple[Towards, ...] = ()  # of each of these, where some do not ascend
+    is_timeless: bool = False  # is `time` no time: all rows are of one instant, and `ties` order them
     attributes: tuple[Column, ...] = ()  # that travel with the rows
     derived: tuple[Derived, ...] = ()  # the same, computed
     conditions: tuple[Condition, ...] = ()  # bit i of a row's mask is condition i

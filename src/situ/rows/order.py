@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from situ.errors import DataError
-from situ.rows.kernels.order import ascends, ascends_as_is, group, last_of_each_instant
+from situ.rows.kernels.order import ascends, ascends_as_is, group, in_place, last_of_each_instant
 from situ.rows.keys import Codes, shown
-from situ.rows.needs import Needs
+from situ.rows.needs import Needs, Towards
 from situ.rows.prepared import Positions, Prepared
 from situ.rows.schema import time_text
 from situ.rows.tied import MOST_INSTANTS, Instant, Tied, refused
@@ -38,12 +38,17 @@ def _arrange(
         return None, _ONE_ROW
     if n_slots == 1 and ascends_as_is(time) == 0:
         return None, np.array([0, len(time)])
+    if needs.order in ("all", "distinct"):
+        offset = np.empty(n_slots + 1, np.int64)
+        state = in_place(codes, time, offset)
+        if state == 0 or (state == 1 and not rows.ties):
+            return None, offset
     order, offset = group(codes, n_slots)
     state = ascends(time, order, offset)
     if state == 2 or (state == 1 and rows.ties):
-        order = np.lexsort((*reversed([_rank(column) for column in rows.ties]), time, codes))
+        order = np.lexsort((*reversed(_ranks(rows, needs)), time, codes))
         state = ascends(time, order, offset)
-    if state == 1 and needs.order != "all":
+    if state == 1 and needs.order in ("last", "error"):
         n_rows = len(order)
         order, offset, shown_rows = last_of_each_instant(time, order, offset, MOST_INSTANTS)
         instants = [_instant(rows, codes, row) for row in shown_rows.tolist()]
@@ -86,8 +91,23 @@ def _instant(rows: Prepared, codes: Codes, row: int) -> Instant:
     return Instant(int(rows.time[row]), tuple(shown(values[code]) for values in rows.keys), code)
 
 
+def _ranks(rows: Prepared, needs: Needs) -> list[Positions]:
+    """Numbers in the order of each column that orders rows of one instant."""
+    towards = needs.towards or (Towards(),) * len(rows.ties)
+    return [_towards(_rank(column), one) for column, one in zip(rows.ties, towards, strict=True)]
+
+
+def _towards(rank: Positions, towards: Towards) -> Positions:
+    """Ranks of which those below 0 are nulls, in another direction."""
+    is_null = rank < 0
+    rank = -rank if towards.is_descending else rank
+    edge = np.int64(len(rank) + 1)
+    rank[is_null] = edge if towards.nulls_last else -edge
+    return rank
+
+
 def _rank(column: pa.Array) -> npt.NDArray[np.int64]:
-    """Numbers in Spark's ascending order: nulls first, NaN last."""
+    """Numbers from 0 on in Spark's ascending order, NaN last; -1 for nulls."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_floating(column.type):
@@ -101,7 +121,10 @@ def _rank(column: pa.Array) -> npt.NDArray[np.int64]:
             f"cannot order rows of equal time by a column of type {column.type}",
             hint="name one of its fields, or a string or number made from it, in ORDER BY",
         ) from error
-    return np.asarray(ranks).astype(np.int64)
+    ranks = np.asarray(ranks).astype(np.int64) - 1
+    if column.null_count:
+        ranks[~np.asarray(column.is_valid())] = -1
+    return ranks
 
 
 def _ties_error(found: Instant, time_type: str) -> DataError:

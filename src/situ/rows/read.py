@@ -40,10 +40,11 @@ class TableReader:
             self._where = compile_condition(needs.where, schema, OF_WHERE, ansi=ansi, time_zone=time_zone)
         self.predicates = predicates_of(needs, schema, ansi=ansi, time_zone=time_zone)
         self._positions = {name: at for at, name in enumerate(schema.names)}
-        self._to_ticks = ticks_reader(schema.field(needs.time.name).type, needs.time)
-        self._at_once = BatchReader(schema, needs.time, self.predicates, needs.mask_type)
+        if not needs.is_timeless:
+            self._to_ticks = ticks_reader(schema.field(needs.time.name).type, needs.time)
+            self._at_once = BatchReader(schema, needs.time, self.predicates, needs.mask_type)
         self._derived = compiled_columns(needs, schema, ansi=ansi, time_zone=time_zone)
-        self._is_all_read = not any(
+        self._is_all_read = not needs.is_timeless and not any(
             (
                 *(self._at_once.others, needs.partition, needs.attributes, needs.derived),
                 *(needs.ties, needs.instant.columns),
@@ -54,8 +55,14 @@ class TableReader:
         """Rows that are events, in input order."""
         needs = self.needs
         table = self._chosen(table)
-        at_once = self._at_once(table)
-        if at_once is not None:
+        at_once = None if needs.is_timeless else self._at_once(table)
+        if needs.is_timeless:
+            columns = Columns(table, self._positions)
+            time, mask = (
+                np.zeros(columns.n_rows, np.int64),
+                mask_of(self.predicates, columns, needs.mask_type),
+            )
+        elif at_once is not None:
             time, mask = at_once
             if self._is_all_read:
                 return Prepared(*encode([], len(time)), time, mask, {}, [])

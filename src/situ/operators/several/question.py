@@ -43,6 +43,11 @@ class Several:
             seen[name.lower()] = name
         return cls(tuple(questions), tuple(questions.values()))
 
+    @property
+    def all_rows_count(self) -> bool:
+        """Whether they do for one of them."""
+        return any(question.all_rows_count for question in self.questions)
+
     @cached_property
     def name(self) -> str:
         """From the names and texts of all."""

@@ -488,7 +488,7 @@ class Engine:
         if not spec or not len(column):
             return spec.empty() if spec else States((), (), len(column))
         # equal requests are answered once; sorted, those of one run follow each other (see fold)
-        n_rows = len(events.rows.time) + 1
+        n_rows = len(events.states[symbol]) + 1
         request, which = np.unique(column * n_rows + last_row + 1, return_inverse=True)
         column, last_row = request // n_rows, request % n_rows - 1
         entry = runs.carry[symbol, column]

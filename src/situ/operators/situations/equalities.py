@@ -43,6 +43,7 @@ def equalities_of(bound: BoundQuery) -> list[Equality]:
     if len(query.sources) > 1:
         return []
     odd = {symbol.name for symbol in query.symbols if symbol.is_silence or symbol.ignoring is not None}
+    odd |= {symbol.name for symbol in query.row_patterns}
     of_pair: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for (a, x), (b, y) in equal_firsts(query):
         left, right = _first_item(query, a, x), _first_item(query, b, y)

@@ -11,7 +11,7 @@ from situ.operators.situations import judged_purge
 from situ.operators.situations.base import OfMatches, OfSituations, SituationsOperator
 from situ.operators.situations.condensed import CondensedEvents, condense, read_condensed
 from situ.operators.situations.engine import Input
-from situ.operators.situations.input import by_slot, in_order
+from situ.operators.situations.input import Ordered, by_slot, in_order
 from situ.operators.situations.judged import JudgedEngine
 from situ.operators.situations.judged_slices import JudgedSlice, judged_slices_of
 from situ.operators.situations.kernels.advance import is_any_late
@@ -106,7 +106,14 @@ class EventOperator(SituationsOperator):
     def _input(
         self, kept: Known, rows: Prepared, complete: int | None, tied: Tied
     ) -> tuple[Input, Flags | None]:
-        """The rows that count in engine order, and which of all are late."""
+        """The rows that count as the engine takes them, and which of all are late."""
+        ordered, is_late = self.in_time(kept, rows, complete, tied)
+        return ordered.input(self.engine, self.looking, kept), is_late
+
+    def in_time(
+        self, kept: Known, rows: Prepared, complete: int | None, tied: Tied
+    ) -> tuple[Ordered, Flags | None]:
+        """The rows that count, one an instant and in order, and which of all are late."""
         is_late = None
         before = kept.horizon
         is_known = complete is None and bool((before > LONG_AGO).any())
@@ -117,7 +124,7 @@ class EventOperator(SituationsOperator):
             if self.needs.order == "error":
                 refuse_ties_with_horizon(rows.time[rows.time == horizon], self.needs.time.told)
             rows = rows.select(~is_late)
-        return by_slot(self.needs, rows, kept.n_slots, tied).input(self.engine, self.looking, kept), is_late
+        return by_slot(self.needs, rows, kept.n_slots, tied), is_late
 
 
 class EventMatches(EventOperator, OfMatches):
@@ -208,14 +215,15 @@ class EventSituations(EventOperator, OfSituations):
         engine, earlier = self.engine, events.earlier
         events, begun = engine.begun(events, kept, complete)
         emitted = [
-            self._closed(symbol, events, begun.runs, kept, at_end) for symbol in range(engine.n_symbols)
+            self.closed(symbol, events, begun.runs, kept, at_end) for symbol in range(engine.n_symbols)
         ]
         if at_end:
             return Stepped(kept, emitted)
         after = engine.keep_begun(events, begun, kept)._replace(earlier=earlier)
         return Stepped(after.keep_entries(after.entries.te == OPEN), emitted)  # the others are reported
 
-    def _closed(self, symbol: int, events: Input, runs: Runs, kept: Known, at_end: bool) -> FoundSituations:
+    def closed(self, symbol: int, events: Input, runs: Runs, kept: Known, at_end: bool) -> FoundSituations:
+        """The situations of a symbol that are over; at the end all."""
         slot, values = self.engine.situations(events, runs, kept, symbol)
         if not at_end:
             over = np.flatnonzero(~values.is_open)

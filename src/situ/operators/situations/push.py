@@ -24,9 +24,17 @@ class SituationsPush(PushOperator):
 
     operator: EventMatches | IntervalMatches
 
-    def __init__(self, query: Query, schema: Schemas, *, state: bytes | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        query: Query,
+        schema: Schemas,
+        *,
+        state: bytes | None = None,
+        question: Matching | None = None,
+        **options: Any,
+    ) -> None:
         self.query = query
-        super().__init__(Matching(query), schema, state=state, **options)
+        super().__init__(question or Matching(query), schema, state=state, **options)
 
     @property
     def bound(self) -> BoundQuery:

@@ -15,15 +15,16 @@ from situ.errors import OptionError, QueryError
 from situ.language.situations.absent import unbounded_absence, unbounded_hint
 from situ.language.situations.ast import Query
 from situ.language.situations.binder import BoundQuery, bind
+from situ.language.situations.described import has_ticks
 from situ.language.situations.having import without_having
 from situ.language.situations.printer import absence_text, item_text
 from situ.language.text.looking import looks_back
 from situ.language.text.nodes import Expression
 from situ.language.text.types import Column, Schema, Schemas
 from situ.language.text.words import KEEP_ALL_VALUES, quote
+from situ.operators.identity import fingerprint
 from situ.operators.situations.events import EventMatches, EventSituations
 from situ.operators.situations.given import IntervalMatches, IntervalSituations
-from situ.operators.situations.identity import fingerprint
 from situ.operators.situations.look_back import LookBack, look_back_of
 from situ.operators.situations.result import MATCH_ID, MATCH_TIME, aggregates_of
 from situ.options import Options, check_forget_after
@@ -33,6 +34,7 @@ from situ.rows.read import with_derived
 
 _ONLY_EVENTS = ("ties", "forget_after")  # SEM 6.4: equal instants and gaps are normal for intervals
 _ONLY_INTERVALS = ("points",)
+_ONLY_ROW_PATTERNS = ("match_span", "match_time", "max_steps", "max_matches", "timeouts")
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,9 @@ class SituationsQuestion:
     """What matches and situations have in common as questions."""
 
     query: Query
+
+    all_rows_count = False  # one state for each instant (SEM 1.3)
+    takes_row_patterns = False  # as symbols (SEM 17)
 
     @property
     def kind(self) -> str:
@@ -65,18 +70,23 @@ class SituationsQuestion:
         """Refuse what only events, or only given intervals, can be asked for."""
         what = "events" if self.query.intervals is None else "given intervals"
         for name in passed:
+            if name in _ONLY_ROW_PATTERNS:
+                raise OptionError(f"option {name} is for row patterns (MATCH_RECOGNIZE)", hint="leave it out")
             if not self.takes(name):
                 raise OptionError(f"option {name} does not apply to {what}", hint="leave it out")
 
     def takes(self, option: str) -> bool:
         """Whether an option means something to this question."""
-        return option not in (_ONLY_INTERVALS if self.query.intervals is None else _ONLY_EVENTS)
+        others = _ONLY_INTERVALS if self.query.intervals is None else _ONLY_EVENTS
+        return option not in (*others, *_ONLY_ROW_PATTERNS)
 
     def check_stream(self) -> None:
         """Of what has no pattern only open situations are kept."""
 
     def bind(self, schema: Schema | Schemas, options: Options) -> AskedSituations:
         """Resolve the query's names and types."""
+        if self.query.row_patterns and not self.takes_row_patterns:
+            raise row_patterns_refused(self.query)
         bound = bind(self.query, schema, time=options.time, time_unit=options.time_unit)
         return AskedSituations(
             bound,
@@ -85,6 +95,16 @@ class SituationsQuestion:
             check_forget_after(options.forget_after, bound.time, bound.within),
             options.match_id,
         )
+
+
+def row_patterns_refused(query: Query) -> QueryError:
+    """The error where symbols may not be row patterns (SEM 17.6)."""
+    names = " and ".join(symbol.name for symbol in query.row_patterns)
+    return QueryError(
+        f"{names}: a symbol that is a row pattern is taken by situ.match and situ.situations in process and "
+        "by push operators, and not elsewhere yet",
+        hint="on Spark collect what fits into a table: situ.match(df.toArrow(), query)",
+    )
 
 
 class Matching(SituationsQuestion):
@@ -224,7 +244,7 @@ def needs_of(bound: BoundQuery, options: Options) -> Needs:
         instant=instant,
         only_where_true=query.intervals is None and look_back is None,
         window=bound.within,
-        ticks=bool(query.absences) or any(symbol.is_silence for symbol in query.symbols),
+        ticks=has_ticks(query),
     )
 
 
@@ -273,6 +293,9 @@ def conditions_of(query: Query) -> list[Expression]:
             continue
         if symbol.is_silence:
             found.append(Expression("TRUE", ()))
+            continue
+        if symbol.rows is not None:
+            found.append(_FALSE)  # no single row says where a match begins and ends
             continue
         kind = None if query.intervals is None else query.intervals.symbol_by
         assert kind is not None  # nothing else leaves a symbol without a condition

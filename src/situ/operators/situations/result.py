@@ -19,8 +19,8 @@ from situ.language.situations.binder import BoundQuery
 from situ.language.situations.having import WHAT as HAVING
 from situ.language.situations.printer import item_text
 from situ.language.text.nodes import Expression
+from situ.operators.identity import match_ids
 from situ.operators.situations.engine import Engine, Found, SymbolValues
-from situ.operators.situations.identity import match_ids
 from situ.operators.situations.known import Positions
 from situ.operators.situations.sheets import Sheets
 from situ.rows.schema import are_ticks, one_column, result_time_type, ticks_writer

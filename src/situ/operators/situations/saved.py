@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from situ.aggregate import AggregateSpec
+from situ.aggregate import AggregateSpec, States
 from situ.operators.situations.engine import Engine
 from situ.operators.situations.intervals import Intervals
 from situ.operators.situations.kernels.layout import Entries, Slots, Spec
@@ -48,10 +48,23 @@ def write_known(writer: Writer, known: Known, specs: Sequence[AggregateSpec]) ->
     for array in (*known.slots, *known.entries):
         writer.array(array)
     for spec, states in zip(specs, known.carry, strict=True):
-        buffers = spec.to_buffers(states) if spec else []
-        writer.array(np.array([len(buffers)]))
-        for buffer in buffers:
-            writer.array(np.frombuffer(buffer, np.uint8))
+        write_states(writer, spec, states)
+
+
+def write_states(writer: Writer, spec: AggregateSpec, states: States) -> None:
+    """Add the aggregates of one symbol's situations."""
+    buffers = spec.to_buffers(states) if spec else []
+    writer.array(np.array([len(buffers)]))
+    for buffer in buffers:
+        writer.array(np.frombuffer(buffer, np.uint8))
+
+
+def read_states(reader: Reader, spec: AggregateSpec, opaque: Mapping[str, pa.DataType]) -> States:
+    """What `write_states` wrote; `opaque` as in `AggregateSpec.from_buffers`."""
+    (n_buffers,) = reader.array(np.int64, (1,)).tolist()
+    require(0 <= n_buffers <= _MOST_BUFFERS and (n_buffers > 0) == bool(spec), "aggregates are missing")
+    buffers = [reader.array(np.uint8, (None,)).tobytes() for _ in range(n_buffers)]
+    return spec.from_buffers(buffers, opaque) if spec else spec.empty()
 
 
 def read_known(reader: Reader, engine: Engine, n_slots: int, opaque: Mapping[str, pa.DataType]) -> Known:
@@ -67,12 +80,7 @@ def read_known(reader: Reader, engine: Engine, n_slots: int, opaque: Mapping[str
     ts, te, admissible = (reader.array(np.int64, (size,)) for _ in range(3))
     verdict = reader.array(np.int64, (len(spec.followed), size))
     entries = Entries(symbol, ts, te, admissible, verdict, reader.array(np.int64, (n_slots + 1,)))
-    carry = []
-    for own in engine.aggregates:
-        (n_buffers,) = reader.array(np.int64, (1,)).tolist()
-        require(0 <= n_buffers <= _MOST_BUFFERS and (n_buffers > 0) == bool(own), "aggregates are missing")
-        buffers = [reader.array(np.uint8, (None,)).tobytes() for _ in range(n_buffers)]
-        carry.append(own.from_buffers(buffers, opaque) if own else own.empty())
+    carry = [read_states(reader, own, opaque) for own in engine.aggregates]
     known = Known.of(slots, entries, tuple(carry))
     check_known(known, spec)
     engine.check_state(known)

@@ -10,12 +10,11 @@ from situ.language.situations.ast import Difference, Query
 from situ.language.situations.printer import absence_text, difference_text
 from situ.language.text.nodes import Duration
 from situ.plan.explain import describe_duration
-from situ.plan.render import Section, Table, to_html, to_rich, to_text
+from situ.plan.render import Section, Shown, Table
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from rich.console import Group
 
     from situ.language.situations.binder import BoundQuery
     from situ.operators.situations.why import Tally
@@ -65,8 +64,8 @@ class GroupCounts:
     uncertain: int  # none does, but one still may when the data ends
 
 
-@dataclass(frozen=True, eq=False)
-class Why:
+@dataclass(frozen=True, eq=False, repr=False)
+class Why(Shown):
     """Where candidates are lost: print it, show it in a notebook, or read its parts."""
 
     query: Query
@@ -362,18 +361,6 @@ class Why:
             rows.append((" ".join(names[: depth + 1]), *(f"{int(n):,}" for n in counts)))
         columns = ("put together", "candidates", "as asked", "in time")
         return Section("Where candidates are lost", (), Table(columns, tuple(rows)))
-
-    def __str__(self) -> str:
-        return to_text(self.sections)
-
-    def __repr__(self) -> str:
-        return str(self)  # what a REPL shows
-
-    def __rich__(self) -> Group:
-        return to_rich(self.sections)
-
-    def _repr_html_(self) -> str:
-        return to_html(self.sections)
 
 
 def _lost_symbol(why: Why, i: int) -> str:

@@ -96,6 +96,30 @@ def ascends_as_is(time):
 
 
 @kernel
+def in_place(codes, time, offset):
+    """`ascends` for rows of all slots in their own order, 2 where they do not stand by slot.
+
+    Slots of which there are no rows may come last only. The offsets of each slot's rows are written.
+    """
+    worst, slot = 0, 0
+    offset[0] = 0
+    for i in range(len(codes)):
+        if codes[i] != slot:
+            if codes[i] != slot + 1 or i == 0:
+                return 2
+            slot += 1
+            offset[slot] = i
+        elif i > 0:
+            if time[i] < time[i - 1]:
+                return 2
+            if time[i] == time[i - 1]:
+                worst = 1
+    for k in range(slot + 1, len(offset)):
+        offset[k] = len(codes)
+    return worst
+
+
+@kernel
 def last_of_each_instant(time, order, offset, most):
     """Drop all but the last row of an instant; returns the shorter order and its offsets.
 

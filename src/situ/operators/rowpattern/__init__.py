@@ -1,0 +1,1 @@
+"""Row patterns: sequences of rows, matched exactly (ROW)."""
