@@ -1,0 +1,1 @@
+"""Queries of situations in which symbols are row patterns (SEM 17)."""
