@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from situ._version import __version__
 from situ.errors import SituError, TiesWarning
 from situ.language import query
+from situ.language.rows.ast import RowQuery
 from situ.language.situations.ast import Query
 from situ.public import explain, match, match_parquet, plot, situations, situations_parquet, tune, why
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Query",
+    "RowQuery",
     "SituError",
     "TiesWarning",
     "__version__",

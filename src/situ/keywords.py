@@ -52,6 +52,10 @@ class ProcessOptions(CommonOptions, total=False):
     """Whatever runs in process."""
 
     threads: int | Literal["auto"]
+    match_span: bool
+    match_time: bool
+    max_steps: int
+    max_matches: int
     ansi: bool
     time_zone: str
 
@@ -68,6 +72,7 @@ class OperatorOptions(ProcessOptions, total=False):
     watermark: Duration | None
     late_rows: bool
     max_ahead: Duration | None
+    timeouts: bool
 
 
 class BatchOptions(CommonOptions, total=False):
@@ -94,7 +99,7 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 def spelled_out(*kinds: Any, like: Callable[..., Any] | None = None) -> Callable[[Call], Call]:
     """Let `inspect.signature` and `help` show the options of these kinds instead of `**options`.
 
-    What the docstring of `like` says of them is said in that of the call too.
+    What the docstring of `like` says of them is said in that of the call too, beside what it says itself.
     """
     types = {name: annotation for kind in kinds for name, annotation in kind.__annotations__.items()}
 
@@ -108,9 +113,10 @@ def spelled_out(*kinds: Any, like: Callable[..., Any] | None = None) -> Callable
         ]
         call.__signature__ = shown.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
         if like is not None and call.__doc__ and like.__doc__:  # python -OO has none
-            told = described(like.__doc__)
+            told = described(like.__doc__) | described(call.__doc__)
             lines = [line for name in types for line in told[name]]
-            call.__doc__ = "\n".join([inspect.cleandoc(call.__doc__), _HEADING, *lines])
+            before = inspect.cleandoc(call.__doc__).partition(f"{_HEADING}\n")[0].rstrip()
+            call.__doc__ = "\n".join([before, _HEADING, *lines])
         return call
 
     return spell_out

@@ -38,6 +38,11 @@ class Options:
     max_ahead: Any = None
     forget_after: Any = None
     match_id: bool = False
+    match_span: bool = False
+    match_time: bool = False
+    max_steps: int = 10_000_000
+    max_matches: int = 1_000_000
+    timeouts: bool = False
     points: str = "error"
     until: Any = None  # the clock of a batch, where results fall between events (SEM 11.9)
     ansi: bool = True
@@ -71,7 +76,11 @@ def read_options(
         isinstance(threads, int) and not isinstance(threads, bool) and threads >= 1
     ):
         raise OptionError(f'threads={threads!r} must be a whole number from 1 on, or "auto"')
-    for name in ("late_rows", "match_id", "ansi"):
+    for name in ("max_steps", "max_matches"):
+        value = getattr(options, name)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise OptionError(f"{name}={value!r} must be a whole number from 1 on")
+    for name in ("late_rows", "match_id", "match_span", "match_time", "timeouts", "ansi"):
         if not isinstance(getattr(options, name), bool):
             raise OptionError(f"{name}={getattr(options, name)!r} must be True or False")
     if not isinstance(options.time, str | None):

@@ -16,6 +16,7 @@ from situ.keywords import (
     TableOptions,
     spelled_out,
 )
+from situ.language.rows.ast import RowQuery
 from situ.language.situations.ast import Query
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    from situ.operators.rowpattern.explained import RowExplanation
+    from situ.operators.rowpattern.why_report import RowWhy
     from situ.operators.situations.why_report import Why
     from situ.plan.explain import Explanation
     from situ.plotting.pictures import Pictures
@@ -33,37 +36,34 @@ if TYPE_CHECKING:
     OneOrSeveral: TypeAlias = Table | Mapping[str, Table]
     OneOrSeveralOnSpark: TypeAlias = SparkDataFrame | Mapping[str, SparkDataFrame]
     Events: TypeAlias = OneOrSeveral | OneOrSeveralOnSpark
+    Asked: TypeAlias = Query | RowQuery | str
 
 
 # PySpark first: pandas and pyarrow without their stubs are Any, and take whatever comes before them.
 @overload
 def match(
-    events: OnSpark, query: Query | str | Mapping[str, Query | str], **options: Unpack[DataFrameOptions]
+    events: OnSpark, query: Asked | Mapping[str, Asked], **options: Unpack[DataFrameOptions]
 ) -> OnSpark: ...
 @overload
-def match(
-    events: Mapping[str, OnSpark], query: Query | str, **options: Unpack[DataFrameOptions]
-) -> OnSpark: ...
+def match(events: Mapping[str, OnSpark], query: Asked, **options: Unpack[DataFrameOptions]) -> OnSpark: ...
 @overload
-def match(events: InProcess, query: Query | str, **options: Unpack[TableOptions]) -> InProcess: ...
+def match(events: InProcess, query: Asked, **options: Unpack[TableOptions]) -> InProcess: ...
 @overload
-def match(
-    events: Mapping[str, InProcess], query: Query | str, **options: Unpack[TableOptions]
-) -> InProcess: ...
+def match(events: Mapping[str, InProcess], query: Asked, **options: Unpack[TableOptions]) -> InProcess: ...
 @overload
 def match(
-    events: InProcess, query: Mapping[str, Query | str], **options: Unpack[TableOptions]
+    events: InProcess, query: Mapping[str, Asked], **options: Unpack[TableOptions]
 ) -> dict[str, InProcess]: ...
 @overload
 def match(  # type: ignore[overload-cannot-match]
-    events: pa.RecordBatch, query: Query | str, **options: Unpack[TableOptions]
+    events: pa.RecordBatch, query: Asked, **options: Unpack[TableOptions]
 ) -> pa.Table: ...
 @overload
 def match(  # type: ignore[overload-cannot-match]
-    events: pa.RecordBatch, query: Mapping[str, Query | str], **options: Unpack[TableOptions]
+    events: pa.RecordBatch, query: Mapping[str, Asked], **options: Unpack[TableOptions]
 ) -> dict[str, pa.Table]: ...
 @spelled_out(TableOptions, DataFrameOptions)
-def match(events: Events, query: Query | str | Mapping[str, Query | str], **options: Any) -> Any:
+def match(events: Events, query: Asked | Mapping[str, Asked], **options: Any) -> Any:
     """Every match in a table or stream, once, as a table of the same kind.
 
     `events` is a pyarrow Table or RecordBatch, a pandas DataFrame, a Polars DataFrame or LazyFrame, or a
@@ -83,14 +83,23 @@ def match(events: Events, query: Query | str | Mapping[str, Query | str], **opti
         time: the time column, where ORDER BY names none.
         time_unit: what a time column of numbers counts: "days", "hours", "minutes", "seconds", "milliseconds"
             or "microseconds". Durations then have units, and times in the answer are such numbers again.
-        ties: what becomes of rows of one partition that share their time. Only the last one counts: "warn"
-            (the default) tells of the others, "last" says that this is meant, "error" refuses them.
+        ties: what becomes of rows of one partition that share their time. Of situations only the last one
+            counts: "warn" (the default) tells of the others, "last" says that this is meant, "error" refuses
+            them. In row patterns every row counts; "error" refuses rows that ORDER BY leaves in no order.
         on_bad_rows: rows without a time: "error" (the default) refuses them, "drop" leaves them out.
         join: how situations are joined: "auto" (the default) chooses, "range" and "pair" force one way. The
             answer is the same.
         forget_after: a duration, at least as long as WITHIN. A longer silence in a partition begins a new
             history. By default nothing is forgotten that can still matter.
         match_id: True adds a column that names each match, the same wherever and however often it is found.
+        match_span: of row patterns, True adds match_start and match_end, the times of a match's first and
+            last row.
+        match_time: of row patterns, True adds the instant at which a match was certain; an operator and a
+            stream report it then.
+        max_steps: of row patterns, how many steps the search of one start may take before it is an error,
+            10000000 by default.
+        max_matches: of STRATEGY SKIP TILL ANY, how many matches one start may have before it is an error,
+            1000000 by default.
         points: of FROM INTERVALS, an interval that ends where it starts: "error" (the default) refuses it,
             "widen" makes it one tick long.
         until: of whole inputs: a time as in the time column, not earlier than any. Where results fall between
@@ -153,19 +162,25 @@ def explain(
 ) -> Explanation: ...
 @overload
 def explain(events: OneOrSeveral, query: Query | str, **options: Unpack[TableOptions]) -> Explanation: ...
+@overload
+def explain(events: Table, query: RowQuery, **options: Unpack[TableOptions]) -> RowExplanation: ...
 @spelled_out(TableOptions, BatchOptions, like=match)
-def explain(events: Events, query: Query | str, **options: Any) -> Explanation:
+def explain(events: Events, query: Query | RowQuery | str, **options: Any) -> Explanation | RowExplanation:
     """What was understood of a query, how it is run, and what the run does to this table.
 
     It prints as text, and as tables in a notebook. On a Spark DataFrame no job runs.
     """
-    from situ.operators.questions import checked
+    from situ.operators.questions import checked, not_a_row_pattern
 
     query = checked(query)
     if _is_spark(events):
         from situ import spark as on_spark
 
-        return on_spark.explain(events, query, options)
+        return on_spark.explain(events, not_a_row_pattern(query), options)
+    if isinstance(query, RowQuery):
+        from situ.operators.rowpattern import explained as explained_rows
+
+        return explained_rows.explain(events, query, **options)
     from situ.operators.situations import explained
 
     return explained.explain(events, query, **options)
@@ -175,8 +190,10 @@ def explain(events: Events, query: Query | str, **options: Any) -> Explanation:
 def why(events: OneOrSeveralOnSpark, query: Query | str, **options: Unpack[BatchOptions]) -> Why: ...
 @overload
 def why(events: OneOrSeveral, query: Query | str, **options: Unpack[TableOptions]) -> Why: ...
+@overload
+def why(events: Table, query: RowQuery, **options: Unpack[TableOptions]) -> RowWhy: ...
 @spelled_out(TableOptions, BatchOptions, like=match)
-def why(events: Events, query: Query | str, **options: Any) -> Why:
+def why(events: Events, query: Query | RowQuery | str, **options: Any) -> Why | RowWhy:
     """Why a query matches what it matches, or nothing: where its candidates are lost, in words and counts.
 
     It prints as text, and as tables in a notebook.
@@ -186,13 +203,14 @@ def why(events: Events, query: Query | str, **options: Any) -> Why:
     >>> print(situ.why(pa.table({"ts": [1, 2, 3], "x": [0, 5, 0]}), q).verdict)
     No match. A held once, for 1 tick: shorter than 5 ticks.
     """
-    from situ.operators.questions import checked, matching
+    from situ.operators.questions import checked, matching, refuse_row_patterns
 
     question = matching(checked(query))
-    told: Why
+    told: Why | RowWhy
     if _is_spark(events):
         from situ.spark.batch.why import why as why_on_spark
 
+        refuse_row_patterns(question)
         told = why_on_spark(events, question, options)
     else:
         from situ.carry.in_process import why as why_in_process
@@ -248,7 +266,7 @@ def tune(spark: SparkSession) -> Tuned:
 @overload
 def plot(
     events: OneOrSeveralOnSpark,
-    query: Query | str,
+    query: Query | RowQuery | str,
     *,
     top: int = 3,
     by: str | None = None,
@@ -257,7 +275,7 @@ def plot(
 @overload
 def plot(
     events: OneOrSeveral,
-    query: Query | str,
+    query: Query | RowQuery | str,
     *,
     top: int = 3,
     by: str | None = None,
@@ -265,20 +283,25 @@ def plot(
 ) -> Pictures: ...
 @spelled_out(TableOptions, BatchOptions, like=match)
 def plot(
-    events: Events, query: Query | str, *, top: int = 3, by: str | None = None, **options: Any
+    events: Events, query: Query | RowQuery | str, *, top: int = 3, by: str | None = None, **options: Any
 ) -> Pictures:
-    """Timelines of the first `top` matches, or of those with the largest RETURN column `by`, and an overview.
+    """Timelines of the first `top` matches, or of those with the largest `by`, and an overview.
+
+    `by` is a column of RETURN, or a measure of a row pattern.
 
     They show themselves in a notebook; `.save(folder)` writes an interactive page and PNG or SVG files.
     """
     from situ import plotting
-    from situ.operators.questions import checked
+    from situ.operators.questions import checked, not_a_row_pattern
 
-    draw = plotting.plot_on_spark if _is_spark(events) else plotting.plot
-    return draw(events, checked(query), top=top, by=by, **options)
+    query = checked(query)
+    if not _is_spark(events):
+        return plotting.plot(events, query, top=top, by=by, **options)
+    return plotting.plot_on_spark(events, not_a_row_pattern(query), top=top, by=by, **options)
 
 
-spelled_out(OperatorOptions, like=match)(Query.operator)  # a method, written where nothing of this is known
+for _method in (Query.operator, RowQuery.operator):  # written where nothing of this is known
+    spelled_out(OperatorOptions, like=match)(_method)
 
 
 def _run(events: Any, question: Any, options: dict[str, Any]) -> Any:

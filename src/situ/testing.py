@@ -6,7 +6,8 @@
     bench.feed({"ts": "2024-01-01T00:00:05Z", "x": 11.0})
     bench.expect({"A_ts": "2024-01-01T00:00:00Z"})          # certain now, although A still goes on
 
-It is the push operator, the same engine that runs on Spark, so what holds here holds there.
+It is the push operator, the same engine that runs on Spark, so what holds here holds there. Row patterns are
+tested in the same way.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from typing import Any
 import pyarrow as pa
 
 from situ.aggregate.types import value_type
+from situ.carry.contract import emitted_schema
 from situ.errors import DataError, OptionError
 from situ.language import query as parse
+from situ.language.rows.ast import RowQuery
 from situ.language.situations.ast import Query
 
 Row = Mapping[str, Any]
@@ -35,11 +38,11 @@ class Bench:
     the other options are those of `Query.operator`. Times in rows may be ISO 8601 text.
     """
 
-    def __init__(self, query: Query | str, schema: pa.Schema | str, **options: Any) -> None:
+    def __init__(self, query: Query | RowQuery | str, schema: pa.Schema | str, **options: Any) -> None:
         self.query = parse(query) if isinstance(query, str) else query
         self.schema = schema_of(schema) if isinstance(schema, str) else schema
         self._options = {"late_rows": True, **options}
-        self._operator = self.query.operator(self.schema, **self._options)
+        self._operator: Any = self.query.operator(self.schema, **self._options)
         self._late: list[dict[str, Any]] = []
         self._n_late = 0
         self._fresh: list[dict[str, Any]] = []
@@ -58,8 +61,9 @@ class Bench:
         return self._note(self._operator.advance(_time(instant)))
 
     def finish(self) -> list[dict[str, Any]]:
-        """Process all that waits, as if the input ended here."""
-        return self._note(self._operator.flush())
+        """Process all that waits, as if the input ended here. A row pattern takes no more rows then."""
+        ended = self._operator.finish if isinstance(self.query, RowQuery) else self._operator.flush
+        return self._note(ended())
 
     def restart(self) -> None:
         """Save the state and go on from it, as after a crash."""
@@ -96,8 +100,13 @@ class Bench:
 
     @property
     def n_situations(self) -> int:
-        """How many situations are kept for later matches."""
+        """How many situations are kept for later matches, or rows, of a row pattern."""
         return int(self._operator.n_situations)
+
+    def timeouts(self) -> list[dict[str, Any]]:
+        """Of a row pattern with `timeouts=True`: the starts without a match whose window has ended since."""
+        rows: list[dict[str, Any]] = self._operator.timeouts().to_pylist()
+        return rows
 
     def _note(self, table: pa.Table) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = table.to_pylist()
@@ -125,13 +134,11 @@ class Bench:
         }
 
     def _expected(self, row: Row) -> dict[str, Any]:
-        names = self.query.partition_by + tuple(item.name for item in self.query.returns)
-        known = {name.lower() for name in (*names, "match_time", "match_id")}
+        names = emitted_schema(self._operator.operator).names
+        known = {name.lower() for name in names}
         for name in row:
             if name.lower() not in known:
-                raise OptionError(
-                    f"matches have no column {name}", hint=f"they have {', '.join((*names, 'match_time'))}"
-                )
+                raise OptionError(f"matches have no column {name}", hint=f"they have {', '.join(names)}")
         return dict(row)
 
 

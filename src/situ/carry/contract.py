@@ -10,15 +10,18 @@ what is saved and read back in between.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import pyarrow as pa
 
+from situ.errors import MatchError
 from situ.language.text.nodes import Expression
 from situ.language.text.types import Schema, Schemas
 from situ.options import Options
 from situ.rows.kernels.numbers import NEVER
+from situ.rows.keys import shown
 from situ.rows.needs import Needs
 from situ.rows.prepared import Flags, Positions, Prepared
 from situ.rows.tied import Tied, Ties
@@ -121,6 +124,7 @@ class Stepped(NamedTuple):
     late: Flags | None = None  # which rows came too late and were left out; None for none (SEM 8.1)
     n_ignored: int = 0  # rows of things that are forgotten (SEM 6.3)
     tied: Tied | None = None  # rows left out because a later one has their time (SEM 1.3)
+    timeouts: Emitted | None = None  # what is reported beside results (ROW 8.8)
 
 
 class Operator(Protocol):
@@ -377,6 +381,10 @@ class Question(Protocol):
         """The time column, if it is named."""
 
     @property
+    def all_rows_count(self) -> bool:
+        """Whether rows of one partition and time all count, so that nothing is to be said of them."""
+
+    @property
     def facts(self) -> Mapping[str, Any]:
         """What a checkpoint remembers of it and a message can show, as JSON: at least `query`."""
 
@@ -416,6 +424,17 @@ def emitted_schema(operator: Operator, key_names: Sequence[str] | None = None) -
     if key_names is not None:
         keys = [field.with_name(name) for field, name in zip(keys, key_names, strict=True)]
     return pa.schema([*keys, *(pa.field(field.name, field.type) for field in operator.output)])
+
+
+@contextmanager
+def naming(keys: Sequence[pa.Array]) -> Iterator[None]:
+    """Name the partition in errors of a step; `keys` are the partition values of every slot."""
+    try:
+        yield
+    except MatchError as error:
+        if error.slot is None:
+            raise
+        raise error.in_partition(tuple(shown(column[error.slot]) for column in keys)) from error
 
 
 def tables_of(emitted: Iterable[Emitted], keys: Sequence[pa.Array], schema: pa.Schema) -> list[pa.Table]:

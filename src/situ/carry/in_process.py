@@ -18,6 +18,7 @@ from situ.carry.contract import (
     Splits,
     Tells,
     emitted_schema,
+    naming,
     tables_of,
 )
 from situ.carry.intake import reader_of
@@ -36,9 +37,11 @@ from situ.rows.united import SourcesReader, schema_of, schemas_of
 
 OPTIONS = frozenset(
     {"time", "ties", "on_bad_rows", "join", "threads", "forget_after", "match_id", "ansi", "time_zone"}
-    | {"points", "time_unit", "until"}
+    | {"points", "time_unit", "until", "match_span", "match_time", "max_steps", "max_matches"}
 )
-_ELSEWHERE = "watermark, late_rows and max_ahead are for streams: see q.operator() and streaming DataFrames"
+_ELSEWHERE = (
+    "watermark, late_rows, max_ahead and timeouts are for streams: see q.operator() and streaming DataFrames"
+)
 
 
 def run(events: Any, question: Question, passed: dict[str, Any]) -> Any:
@@ -66,13 +69,15 @@ def _answer(
 ) -> pa.Table | dict[str, pa.Table]:
     """The answer in Arrow; `lazy` is where it was asked for, if that is not here and now."""
     # what is refused or told of ties names columns of the table, and so is said here
-    table, asked = _bound(events, question, replace(options, ties="last"))
+    in_steps = options if question.all_rows_count else replace(options, ties="last")
+    table, asked = _bound(events, question, in_steps)
     operator = asked.operator(schema_of(table, asked.needs), setting_of(options))
     read_table = reader_of(asked.needs, schemas_of(table), options)
     rows = read_table(table)
     kept = operator.nothing(rows.n_slots)
     complete = _complete(read_table, table, rows, options)
-    stepped = traced(operator, "in process")(kept, rows, complete, at_end=True)
+    with naming(rows.keys):
+        stepped = traced(operator, "in process")(kept, rows, complete, at_end=True)
     if stepped.tied is not None and stepped.tied.n_rows and options.ties != "last":
         found = read_table.ties(stepped.tied, table, rows)
         if lazy is not None:  # columns that the query does not need have not been read

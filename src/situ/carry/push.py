@@ -9,12 +9,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from situ.carry.contract import Kept, Question, Setting, emitted_schema, purged, tables_of
+from situ.carry.contract import (
+    Emitted,
+    Kept,
+    Question,
+    Setting,
+    emitted_schema,
+    naming,
+    purged,
+    tables_of,
+)
 from situ.carry.describe import drawn
 from situ.carry.intake import Batch, intake_of
 from situ.carry.store import SLOT_0, Store
 from situ.carry.trace import Trace
-from situ.errors import DataError, OptionError, SourceError
+from situ.errors import DataError, MatchError, OptionError, SourceError
 from situ.options import Options, read_options, ticks
 from situ.rows.clock import tick_of
 from situ.rows.kernels.numbers import LONG_AGO, OPEN, UNBOUNDED, minus
@@ -32,6 +41,7 @@ from situ.saved.ipc import DAMAGE, damaged
 OPTIONS = frozenset(
     {"time", "ties", "on_bad_rows", "join", "threads", "watermark", "late_rows", "forget_after", "match_id"}
     | {"ansi", "time_zone", "points", "max_ahead", "time_unit"}
+    | {"match_span", "match_time", "max_steps", "max_matches", "timeouts"}
 )
 
 _ELSEWHERE = "until is for whole inputs, an operator has advance(t); strategy is for batch DataFrames"
@@ -372,10 +382,16 @@ class PushOperator:
     ) -> pa.Table:
         """Step these partitions; the rows' codes are positions in `slots`. `table` is what they came in."""
         kept = self._store.read(slots)
-        if self._trace is None:
-            stepped = self.operator.step(kept, rows, complete)
-        else:
-            stepped = self._trace.step(self.operator, kept, rows, complete)
+        try:
+            if self._trace is None:
+                stepped = self.operator.step(kept, rows, complete)
+            else:
+                stepped = self._trace.step(self.operator, kept, rows, complete)
+        except MatchError:
+            with naming(self._store.keys(slots)):
+                raise
+        if stepped.timeouts is not None and len(stepped.timeouts.slot):
+            self._note_timeouts(stepped.timeouts, slots)
         if stepped.late is not None:
             self._note_late(rows, stepped.late, table, None)
         if stepped.tied is not None and stepped.tied.n_rows:
@@ -389,6 +405,9 @@ class PushOperator:
         if len(tables) == 1:
             return tables[0]
         return pa.concat_tables(tables) if tables else self._empty
+
+    def _note_timeouts(self, timeouts: Emitted, slots: Positions) -> None:
+        """What a kind reports beside its results is for that kind to hand out."""
 
     def _pruned(self, kept: Kept) -> Kept:
         """Without what the question rules out, looked at when there is much of it."""

@@ -89,6 +89,8 @@ class SimpleKind:
     needs: Needs | None = None
     schema: pa.Schema | None = None
 
+    all_rows_count = False
+
     def needed(self, columns: Mapping[str, Column]) -> Needs:
         """What it needs of these columns."""
         raise NotImplementedError

@@ -96,7 +96,8 @@ def parsed_query(args: argparse.Namespace) -> Query:
     """The query that the QUERY argument stands for, with the values of its parameters."""
     from situ.language import query
 
-    return query(read_query(args), **parameters_of(args))
+    parsed: Query = query(read_query(args), **parameters_of(args))
+    return parsed
 
 
 def positive(kind: type[int] | type[float]) -> Callable[[str], int | float]:

@@ -6,6 +6,7 @@ it is not run: what happens to it from its text to a plan is shown instead."""
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from situ.cli.common import OK, parsed_query, read_query
@@ -16,8 +17,10 @@ from situ.cli.inputs import (
     put_inputs_together,
 )
 from situ.cli.parameters import parameters_of
+from situ.errors import QueryError
 
 if TYPE_CHECKING:
+    from situ.language.rows.ast import RowQuery
     from situ.language.situations.ast import Query
     from situ.language.situations.binder import BoundQuery
 
@@ -55,32 +58,50 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _stages(args: argparse.Namespace) -> int:
-    from situ.plan.stages import told
+    def binding(query: Any) -> Any:
+        return ask_input(args, query, "reading", lambda rows, _: _bound_to(rows, query, args))
 
-    def binding(query: Query) -> BoundQuery:
-        return _bound(args, query)
-
-    for line in told(read_query(args), binding if args.inputs else None, parameters_of(args)):
+    text = read_query(args)
+    told = _told_of(text)
+    for line in told(text, binding if args.inputs else None, parameters_of(args)):
         print(line)
     return OK
 
 
-def _bound(args: argparse.Namespace, query: Query) -> BoundQuery:
+def _told_of(text: str) -> Callable[..., Iterator[str]]:
+    """The stages of queries of this kind."""
+    from situ.language.rows.header import keyword_position
+    from situ.language.text.tokens import tokenize
+
+    try:
+        is_of_rows = keyword_position(tokenize(text)) is not None
+    except QueryError:
+        is_of_rows = False  # it is refused once that stage is due
+    if is_of_rows:
+        from situ.operators.rowpattern.stages import told as told_of_rows
+
+        return told_of_rows
+    from situ.plan.stages import told as told_of_situations
+
+    return told_of_situations
+
+
+def _bound_to(rows: Any, query: Query | RowQuery, args: argparse.Namespace) -> Any:
     """The query bound to the INPUT by the functions that a run on it uses."""
-    return ask_input(args, query, "reading", lambda rows, _: _bound_to(rows, query, args))
+    from situ.language.rows.ast import RowQuery
+    from situ.language.rows.binder import bind as bind_rows
+    from situ.language.situations.binder import bind as bind_situations
 
-
-def _bound_to(rows: Any, query: Query, args: argparse.Namespace) -> BoundQuery:
-    from situ.language.situations.binder import bind
-
+    bind: Callable[..., Any] = bind_rows if isinstance(query, RowQuery) else bind_situations
     if isinstance(rows, dict):
+        assert not isinstance(query, RowQuery)
         return _bound_to_several(rows, query, args)
     if not is_on_spark(rows):
         from situ.rows.schema import spark_schema
         from situ.rows.tables import hints_for, to_arrow
 
         table = to_arrow(rows)
-        with hints_for(rows, table, query.order_by[0] if query.order_by else args.time):
+        with hints_for(rows, table, query.times[0] if query.order_by else args.time):
             return bind(query, spark_schema(table.schema), time=args.time, time_unit=args.time_unit)
     from situ.spark.select.project import schema_of
 

@@ -25,7 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     drawing.add_argument("--top", type=positive(int), default=3, help="matches to draw (default: 3)")
     drawing.add_argument(
-        "--by", metavar="COLUMN", help="draw those with the largest value of this RETURN column"
+        "--by",
+        metavar="COLUMN",
+        help="draw those with the largest value of this column or measure",
     )
     drawing.add_argument(
         "--output-format",

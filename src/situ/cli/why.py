@@ -2,7 +2,8 @@
 
 Per symbol, how often it held and how many situations survive its duration; per constraint, how many pairs
 stand as asked, in time, and which relation the others have instead; and along the plan, where the last
-candidate dies."""
+candidate dies. Of a row pattern: for how many rows each variable held, how far candidates came, and what
+stopped them."""
 
 from __future__ import annotations
 

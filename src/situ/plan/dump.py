@@ -15,13 +15,15 @@ from situ.algebra.network import Reduced
 from situ.algebra.relations import ALL, names_of, words_of
 from situ.language.situations.ast import Query
 from situ.language.situations.binder import BoundQuery
-from situ.language.situations.draft import Conjunction, Draft, Phrase
+from situ.language.situations.composed import row_pattern_text
+from situ.language.situations.draft import Conjunction, Draft
 from situ.language.situations.gaps import gaps_text
 from situ.language.situations.printer import absence_text, constraint_text, difference_text, item_text
 from situ.language.situations.silence import SILENCE
 from situ.language.text.clauses import Clause
 from situ.language.text.durations import duration_text
 from situ.language.text.nodes import Duration
+from situ.language.text.places import Phrase
 from situ.language.text.tokens import Source, Token
 from situ.language.text.words import quote
 from situ.plan.explain import instants, lasting, plan_section, relation_text, symbols_section
@@ -83,6 +85,8 @@ def _parts(draft: Draft) -> Iterator[tuple[str, str, str]]:
     for symbol, _, written in draft.definitions:
         bounds = lasting(symbol.at_least, symbol.at_most)
         condition = SILENCE if symbol.condition is None else symbol.condition.sql
+        if symbol.rows is not None:
+            condition = " ".join(row_pattern_text(symbol.rows, draft.source).split())
         ignoring = "" if symbol.ignoring is None else f", {gaps_text(symbol.ignoring).lower()}"
         yield f"DEFINE {symbol.name}", _phrase(written), f"{condition}, lasting {bounds}{ignoring}"
     if draft.pattern is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from situ.algebra.certainty import Admissible, Trigger, describe_certainty, pair_triggers
 from situ.algebra.network import Reduced
@@ -14,6 +13,7 @@ from situ.language.situations.define import length_if_boolean
 from situ.language.situations.described import (
     TICKS,
     absence_certain,
+    composed_lines,
     condition_text,
     difference_certain,
     gap_lines,
@@ -29,10 +29,7 @@ from situ.plan.cost import Floats
 from situ.plan.having import having_lines, open_notes
 from situ.plan.pattern import initial_plan, positive_part, reduce_pattern, relation_matrix, triggers_of
 from situ.plan.plan import Plan
-from situ.plan.render import Section, Table, to_html, to_rich, to_text
-
-if TYPE_CHECKING:
-    from rich.console import Group
+from situ.plan.render import Section, Shown, Table
 
 _UNITS = (
     ("days", 86_400_000_000),
@@ -63,8 +60,8 @@ class Actuals:
     events: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Explanation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(Shown):
     """What was understood: print it, show it in a notebook, or read its parts."""
 
     query: Query
@@ -97,18 +94,6 @@ class Explanation:
     def with_notes(self, *notes: str) -> Explanation:
         """The same, with further remarks, such as which strategy a carrier chose and why."""
         return replace(self, notes=(*self.notes, *notes))
-
-    def __str__(self) -> str:
-        return to_text(self.sections)
-
-    def __repr__(self) -> str:
-        return str(self)  # what a REPL shows
-
-    def __rich__(self) -> Group:
-        return to_rich(self.sections)
-
-    def _repr_html_(self) -> str:
-        return to_html(self.sections)
 
 
 def explain_query(query: Query) -> Explanation:
@@ -185,6 +170,7 @@ def _query_section(query: Query) -> Section:
         )
     lines += having_lines(query)
     lines += gap_lines(query)
+    lines += composed_lines(query)
     lines += looking_lines(query)
     if has_ticks(query):
         lines.append(TICKS)

@@ -35,6 +35,27 @@ class Section:
         return to_text((self,))
 
 
+class Shown:
+    """What consists of sections: print it, or show it in a notebook."""
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The parts in reading order; empty ones are left out."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return to_text(self.sections)
+
+    def __repr__(self) -> str:
+        return str(self)  # what a REPL shows
+
+    def __rich__(self) -> Group:
+        return to_rich(self.sections)
+
+    def _repr_html_(self) -> str:
+        return to_html(self.sections)
+
+
 def to_text(sections: Iterable[Section]) -> str:
     """Plain text, columns aligned, long cells wrapped."""
     return "\n\n".join("\n".join(_section_lines(section)) for section in sections)

@@ -8,7 +8,7 @@ that the first order of a run can be another one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -106,7 +106,7 @@ class Stage:
     name: str
     does: str
     function: Callable[..., Any]
-    shown: Callable[[Course], Iterable[str]]
+    shown: Callable[[Any], Iterable[str]]  # of the course of a query of its kind
     needs_table: bool = False
 
     @property
@@ -114,7 +114,7 @@ class Stage:
         """The module to open in order to change what happens here."""
         return self.function.__module__
 
-    def lines(self, course: Course) -> tuple[str, ...]:
+    def lines(self, course: Any) -> tuple[str, ...]:
         """What the stage left, in lines without line breaks; raises what the stage raises."""
         return tuple(part for line in self.shown(course) for part in line.splitlines() or [""])
 
@@ -163,7 +163,7 @@ def stages_of(text: str, binding: Binding | None = None) -> Iterator[tuple[Stage
       A       A.ts
     """
     course = Course(text, binding)
-    for stage in _due(course):
+    for stage in _due(STAGES, course):
         yield stage, stage.lines(course)
 
 
@@ -171,8 +171,12 @@ def told(
     text: str, binding: Binding | None = None, parameters: Mapping[str, Parameter] = _NONE
 ) -> Iterator[str]:
     """`stages_of` as lines with headings; that of a stage comes before it is tried, so a refusal has one."""
-    course = Course(text, binding, parameters)
-    for number, stage in enumerate(_due(course), start=1):
+    return tell(STAGES, Course(text, binding, parameters))
+
+
+def tell(stages: Sequence[Stage], course: Any) -> Iterator[str]:
+    """The stages of one kind of queries on the course of one query."""
+    for number, stage in enumerate(_due(stages, course), start=1):
         if number > 1:
             yield ""
         yield f"{number}. {stage.name}"
@@ -182,5 +186,5 @@ def told(
         yield from (f"    {line}".rstrip() for line in stage.lines(course))
 
 
-def _due(course: Course) -> Iterator[Stage]:
-    return (stage for stage in STAGES if course.binding is not None or not stage.needs_table)
+def _due(stages: Sequence[Stage], course: Any) -> Iterator[Stage]:
+    return (stage for stage in stages if course.binding is not None or not stage.needs_table)

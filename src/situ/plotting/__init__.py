@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import pyarrow.compute as pc
+
 from situ.carry import in_process
 from situ.errors import OptionError
+from situ.language.rows.ast import RowQuery
 from situ.language.situations.ast import Query
 from situ.operators.situations.question import Matching
 from situ.plotting.gather import Gatherer, best, partition_events
 from situ.plotting.matches import Found, return_column, with_endpoints
 from situ.plotting.pictures import Picture, Pictures
+from situ.plotting.rows import RowGatherer, measure_named
 from situ.rows.tables import to_arrow
 
 __all__ = ["Picture", "Pictures", "draw_sample", "plot", "plot_on_spark"]
@@ -19,9 +23,13 @@ __all__ = ["Picture", "Pictures", "draw_sample", "plot", "plot_on_spark"]
 _MOST_IN_OVERVIEW = 10_000
 
 
-def plot(events: Any, query: Query, *, top: int = 3, by: str | None = None, **options: Any) -> Pictures:
+def plot(
+    events: Any, query: Query | RowQuery, *, top: int = 3, by: str | None = None, **options: Any
+) -> Pictures:
     """Pictures of a table's matches: the first `top`, or those with the largest RETURN column `by`."""
     _check_top(top)
+    if isinstance(query, RowQuery):
+        return _plot_rows(events, query, top, by, options)
     table, schema = _arrow(events)
     gatherer = Gatherer(query, schema, options, zone=options.get("time_zone"))
     found = Found(in_process.run(table, Matching(with_endpoints(query)), options), query)
@@ -32,6 +40,20 @@ def plot(events: Any, query: Query, *, top: int = 3, by: str | None = None, **op
     n_matches = found.table.num_rows
     overview = gatherer.overview(several, chosen, n_matches)
     return Pictures(query.source, scenes, overview, n_matches, str(query))
+
+
+def _plot_rows(events: Any, query: RowQuery, top: int, by: str | None, options: dict[str, Any]) -> Pictures:
+    """The same of a row pattern, `by` a measure."""
+    if isinstance(events, Mapping):
+        raise OptionError("MATCH_RECOGNIZE reads one table, and several were given", hint="give the table")
+    gatherer = RowGatherer(query, to_arrow(events), options)
+    found = gatherer.found()
+    key = ("match_time", "ascending") if by is None else (measure_named(gatherer.query, by), "descending")
+    chosen = found.take(pc.sort_indices(found, sort_keys=[key])[:top]).to_pylist()
+    several = found.sort_by("match_time").slice(0, _MOST_IN_OVERVIEW)
+    n_matches = found.num_rows
+    overview = gatherer.overview(several, chosen, n_matches)
+    return Pictures(query.source, gatherer.scenes(chosen), overview, n_matches, str(query))
 
 
 def plot_on_spark(df: Any, query: Query, *, top: int = 3, by: str | None = None, **options: Any) -> Pictures:

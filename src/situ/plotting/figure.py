@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH = 9.0  # inches
-_CURVE_HEIGHT, _LEVEL_HEIGHT, _ROW_HEIGHT = 1.15, 0.34, 0.2
+_CURVE_HEIGHT, _ROWS_HEIGHT, _LEVEL_HEIGHT, _ROW_HEIGHT = 1.15, 1.9, 0.34, 0.2
 _GREY, _LIGHT = "#595959", "#D9D9D9"
 _PICTURED, _UNPICTURED = "#D55E00", "#009E73"
 _NUMBER: dict[str, Any] = {
@@ -33,8 +33,10 @@ _ROLES: dict[str, dict[str, Any]] = {
     "other": {"alpha": 0.35},
     "refused": {"facecolor": "none", "linestyle": ":"},
 }
-# A condition holds from an event until the next one: so does the value it was true of.
+# A condition holds from an event until the next one: so does the value it was true of. Rows are just rows.
 _STEPS: dict[str, Any] = {"drawstyle": "steps-post"}
+_JOINED: dict[str, Any] = {"marker": "o", "markersize": 2}
+_POINT: dict[str, Any] = {"linestyle": "", "marker": "o", "markeredgecolor": "white", "markeredgewidth": 0.8}
 
 
 def is_available() -> bool:
@@ -75,13 +77,15 @@ def _shown(text: str, most: int) -> str:
 def scene_figure(scene: Scene) -> Figure:
     """One match: curves above, a lane for each symbol below."""
     n_levels = sum(lane.n_levels for lane in scene.lanes)
-    heights = [_CURVE_HEIGHT] * len(scene.curves) + [max(0.8, _LEVEL_HEIGHT * n_levels + 0.15)]
+    heights = [_CURVE_HEIGHT if curve.is_stepped else _ROWS_HEIGHT for curve in scene.curves]
+    heights += [max(0.8, _LEVEL_HEIGHT * n_levels + 0.15)]
     figure, axes = _panels(heights)
     for axis, curve in zip(axes, scene.curves, strict=False):
         _draw_curve(axis, scene, curve)
     _draw_lanes(axes[-1], scene)
     for axis in axes:
-        axis.axvline(_x(scene.instant, scene.clock), color="black", linewidth=1.2, zorder=5)
+        if scene.instant is not None:
+            axis.axvline(_x(scene.instant, scene.clock), color="black", linewidth=1.2, zorder=5)
         axis.set_xlim(_x(scene.begin, scene.clock), _x(scene.end, scene.clock))
     _draw_heading(figure, axes[0], scene)
     _time_axis(axes[-1], scene.clock)
@@ -162,6 +166,8 @@ def _draw_heading(figure: Figure, axis: Axes, scene: Scene) -> None:
     facts = _wrapped([f"{_shown(name, 32)} {_shown(value, 60)}" for name, value in scene.facts])
     figure.suptitle(_shown(scene.title, 90), x=0.01, ha="left", fontsize=12, fontweight="bold")
     axis.set_title(facts, loc="left", fontsize=8.5, color=_GREY, pad=16)
+    if scene.instant is None:
+        return
     right = _x(scene.instant, scene.clock) > _x((scene.begin + scene.end) // 2, scene.clock)
     axis.annotate(
         f"certain at {clock_text(scene.instant, scene.clock)}",
@@ -188,9 +194,14 @@ def _draw_curve(axis: Axes, scene: Scene, curve: Curve) -> None:
     from matplotlib.transforms import blended_transform_factory
 
     values = [float("nan") if value is None else value for value in curve.values]
+    style = _STEPS if curve.is_stepped else _JOINED
     axis.plot(
-        [_x(t, scene.clock) for t in curve.times], values, color="black", linewidth=1.1, zorder=3, **_STEPS
+        [_x(t, scene.clock) for t in curve.times], values, color="black", linewidth=1.1, zorder=3, **style
     )
+    for lane in scene.lanes:
+        own = [point for point in curve.points if point.symbol == lane.symbol]
+        at, height = [_x(point.time, scene.clock) for point in own], [point.value for point in own]
+        axis.plot(at, height, color=lane.colour, markersize=_dot(scene), zorder=6, **_POINT)
     axis.set_ylabel(_shown(curve.name, 18), fontsize=9, color=_GREY)
     for lane in scene.lanes:
         for bar in lane.bars if lane.symbol in curve.symbols else ():
@@ -220,6 +231,8 @@ def _draw_lanes(axis: Axes, scene: Scene) -> None:
         for bar in lane.bars:
             if _is_seen(bar, scene):
                 _draw_bar(axis, scene, lane, bar, level + bar.level)
+        at = [_x(tick, scene.clock) for tick in lane.rows]
+        axis.plot(at, [level + 0.17] * len(at), color=lane.colour, markersize=_dot(scene), zorder=6, **_POINT)
         middle = level + (lane.n_levels - 1) / 2
         ticks.append((middle, _shown(lane.symbol, 24)))
         whole_width = axis.get_yaxis_transform()
@@ -229,6 +242,12 @@ def _draw_lanes(axis: Axes, scene: Scene) -> None:
         axis.axhline(level - 0.5, color=_LIGHT, linewidth=0.6)
     axis.set_yticks([at for at, _ in ticks], [name for _, name in ticks], fontsize=10, color="black")
     axis.set_ylim(level - 0.5, -0.5)
+
+
+def _dot(scene: Scene) -> float:
+    """How large the rows of a match are drawn: many leave little room."""
+    n_rows = sum(len(lane.rows) for lane in scene.lanes)
+    return 7 if n_rows <= 60 else 4.5 if n_rows <= 200 else 3
 
 
 def _is_seen(bar: Bar, scene: Scene) -> bool:
@@ -242,10 +261,11 @@ def _draw_bar(axis: Axes, scene: Scene, lane: Lane, bar: Bar, level: float) -> N
     left, right = _x(bar.ts, clock), _x(end, clock)
     at = level + 0.17 - _BAR / 2
     style: dict[str, Any] = {"facecolor": lane.colour, "edgecolor": lane.colour, "linewidth": 1}
-    style |= _ROLES[bar.role]
-    if bar.role == "match" and bar.te is not None and bar.te > scene.instant > bar.ts:
+    style |= _ROLES["other" if lane.rows else bar.role]  # of rows the points count
+    instant = scene.end if scene.instant is None else scene.instant
+    if bar.role == "match" and bar.te is not None and bar.te > instant > bar.ts:
         # What was known when the match was certain, and what came of it later.
-        known = _x(scene.instant, clock)
+        known = _x(instant, clock)
         axis.broken_barh([(left, known - left)], (at, _BAR), **style)
         later: dict[str, Any] = {
             "facecolor": lane.colour,

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,6 @@ import pyarrow.compute as pc
 from situ.carry import in_process
 from situ.errors import OptionError
 from situ.expressions import compile_condition
-from situ.expressions.zones import zone_of
 from situ.language.situations.ast import Query, Symbol
 from situ.language.situations.binder import BoundQuery, bind
 from situ.language.situations.described import condition_text
@@ -24,7 +21,9 @@ from situ.operators.situations.look_back import look_back_of
 from situ.operators.situations.question import Deriving
 from situ.plan.explain import describe_duration
 from situ.plotting.matches import Found, loose, return_column
-from situ.plotting.scene import Bar, Clock, Curve, Lane, Mark, Overview, Scene, Threshold, colour_of
+from situ.plotting.overview import Seen, overview_of
+from situ.plotting.scene import Bar, Curve, Lane, Overview, Scene, Threshold, colour_of
+from situ.plotting.telling import Teller
 from situ.plotting.thresholds import comparisons
 from situ.rows.columns import Columns, truths
 from situ.rows.needs import OF_WHERE
@@ -32,8 +31,6 @@ from situ.rows.schema import spark_schema, to_ticks
 
 _MAX_CURVES = 4
 _MAX_POINTS = 4000  # of a curve; beyond it every n-th
-_MAX_ROWS = 20  # partitions named in an overview, if no more have pictures
-_BINS = 120
 
 
 def best(found: Found, top: int, by: str | None) -> Found:
@@ -77,18 +74,7 @@ class Gatherer:
         self.query = self.bound.query
         self._runs_query = ready(loose(self.query))
         first = several[self.bound.sources[0].name] if self.bound.sources else schema
-        kind = first.field(self.bound.time.name).type
-        own = getattr(kind, "tz", None)
-        self.clock = Clock(not pa.types.is_integer(kind), own and _known(zone or own))
-
-    def ticks(self, value: Any) -> int:
-        """A time of a result row as ticks."""
-        if isinstance(value, int):
-            return value
-        if not isinstance(value, datetime):
-            value = datetime(value.year, value.month, value.day)
-        moment: datetime = value if value.tzinfo else value.replace(tzinfo=UTC)
-        return round((moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1_000_000)
+        self.teller = Teller.of(first.field(self.bound.time.name).type, zone)
 
     def stretch(self, found: Found, row: dict[str, Any]) -> tuple[int, int]:
         """The stretch of time whose events a picture of this match needs."""
@@ -107,40 +93,28 @@ class Gatherer:
     def _extent(self, found: Found, row: dict[str, Any]) -> tuple[int, int, int]:
         """First start, last instant that matters, and the margin on both sides."""
         instants = [row["match_time"], *(te for te in found.ends(row) if te is not None)]
-        first, last = min(map(self.ticks, found.starts(row))), max(map(self.ticks, instants))
-        return first, last, max((last - first) // 4, 3_000_000 if self.clock.is_time else 3)
+        first, last = min(map(self.teller.ticks, found.starts(row))), max(map(self.teller.ticks, instants))
+        return first, last, max((last - first) // 4, 3_000_000 if self.teller.clock.is_time else 3)
 
     def scene(self, found: Found, row: dict[str, Any], events: Any) -> Scene:
         """The picture of one match, from its partition's events in its stretch of time."""
         first, last, margin = self._extent(found, row)
         names = [symbol.name for symbol in self.query.positives]
-        starts = dict(zip(names, map(self.ticks, found.starts(row)), strict=True))
-        ends = [None if te is None else self.ticks(te) for te in found.ends(row)]
+        starts = dict(zip(names, map(self.teller.ticks, found.starts(row)), strict=True))
+        ends = [None if te is None else self.teller.ticks(te) for te in found.ends(row)]
         return Scene(
             title=self._title(row),
-            facts=tuple((item.name, self._told(row[item.name])) for item in self.query.returns),
-            clock=self.clock,
+            facts=tuple((item.name, self.teller.told(row[item.name])) for item in self.query.returns),
+            clock=self.teller.clock,
             begin=first - margin,
             end=last + margin,
-            instant=self.ticks(row["match_time"]),
+            instant=self.teller.ticks(row["match_time"]),
             lanes=self._lanes(events, starts, dict(zip(names, ends, strict=True))),
             curves=self._all_curves(events, first - margin, last + margin),
         )
 
     def _title(self, row: dict[str, Any]) -> str:
-        keys = [f"{column.name} {self._told(row[column.name])}" for column in self.bound.partition]
-        return ", ".join(keys) or self.query.source
-
-    def _told(self, value: Any) -> str:
-        if value is None:
-            return "none"
-        if isinstance(value, float):
-            return f"{value:.4g}"
-        if isinstance(value, datetime):  # the zone is told once, under the time axis
-            if value.tzinfo is not None:
-                value = value.astimezone(zone_of(self.clock.zone or "UTC"))
-            return str(value.replace(tzinfo=None))
-        return str(value)
+        return self.teller.title(row, self.bound.partition, self.query.source)
 
     def _lanes(self, events: Any, own: dict[str, int], ends: dict[str, int | None]) -> tuple[Lane, ...]:
         runs = in_process.run(events, Deriving(self._runs_query), self.options)
@@ -155,7 +129,7 @@ class Gatherer:
         return tuple(lanes)
 
     def _bar(self, i: int, run: dict[str, Any], own_ts: int | None, own_te: int | None) -> Bar:
-        ts, te = self.ticks(run["ts"]), None if run["te"] is None else self.ticks(run["te"])
+        ts, te = self.teller.ticks(run["ts"]), None if run["te"] is None else self.teller.ticks(run["te"])
         if ts == own_ts and (own_te is None or te == own_te):
             return Bar(ts, te, "match")
         least, most = self.bound.at_least[i], self.bound.at_most[i]
@@ -225,66 +199,20 @@ class Gatherer:
     def overview(self, found: Found, shown: Sequence[dict[str, Any]], n_matches: int) -> Overview | None:
         """All matches over time; None if there is none. Each match of `shown` has a mark, whatever it is."""
         rows = found.table.to_pylist()
-        if not rows:
-            return None
         n_found = len(rows)
         pictured = {_identity(row): i for i, row in enumerate(shown)}
         among = {_identity(row) for row in rows}
         rows += [row for row in shown if _identity(row) not in among]
-        names = [self._title(row) for row in rows]
-        begins = [min(self.ticks(ts) for ts in found.starts(row)) for row in rows]
-        instants = [self.ticks(row["match_time"]) for row in rows]
-        begin, end = min(begins), max(instants) + 1
-        counts, _ = np.histogram(instants[:n_found], bins=min(_BINS, max(10, n_found)), range=(begin, end))
-        position = {name: i for i, name in enumerate(_rows(names, {self._title(row) for row in shown}))}
-        marks = tuple(
-            Mark(position[name], b, t, pictured.get(_identity(row)))
-            for name, b, t, row in zip(names, begins, instants, rows, strict=True)
-            if name in position
-        )
-        return Overview(
-            title=f"{n_matches:,} match{'es' if n_matches != 1 else ''}",
-            clock=self.clock,
-            begin=begin,
-            end=end,
-            counts=tuple(counts.tolist()),
-            rows=tuple(position),
-            marks=marks,
-            n_matches=n_matches,
-            notes=_notes(len(shown), n_found, n_matches, marks, set(names) - set(position)),
-        )
-
-
-def _rows(names: Sequence[str], pictured: set[str]) -> list[str]:
-    """The partitions that get a row: those with pictures, then those with most matches, the latter first."""
-    often = [name for name, _ in Counter(names).most_common()]
-    others = set([name for name in often if name not in pictured][: max(0, _MAX_ROWS - len(pictured))])
-    return [name for name in often if name in pictured or name in others]
-
-
-def _notes(
-    n_drawn: int, n_found: int, n_matches: int, marks: Sequence[Mark], rowless: set[str]
-) -> tuple[str, ...]:
-    """What the marks of an overview are, and what it leaves out."""
-    n_strokes = sum(mark.picture is None for mark in marks)
-    notes = []
-    if n_drawn:
-        notes.append(
-            "The numbered dot is the match with a picture."
-            if n_drawn == 1
-            else f"The numbered dots are the {n_drawn:,} matches with a picture."
-        )
-    if n_strokes:
-        notes.append(
-            "The stroke is a match without one."
-            if n_strokes == 1
-            else f"The {n_strokes:,} strokes are matches without one."
-        )
-    if rowless:
-        notes.append(f"Without a row: {len(rowless):,} more partition{'s' if len(rowless) != 1 else ''}.")
-    if n_found < n_matches:
-        notes.append(f"Counted and marked are the first {n_found:,} of {n_matches:,} matches.")
-    return tuple(notes)
+        seen = [
+            Seen(
+                self._title(row),
+                min(self.teller.ticks(ts) for ts in found.starts(row)),
+                self.teller.ticks(row["match_time"]),
+                pictured.get(_identity(row)),
+            )
+            for row in rows
+        ]
+        return overview_of(seen, n_found, n_matches, self.teller.clock)
 
 
 def partition_events(events: Any, bound: BoundQuery) -> Callable[[dict[str, Any], int, int], Any]:
@@ -361,12 +289,3 @@ def _stacked(bars: Iterable[Bar]) -> tuple[Bar, ...]:
 
 def _is_numeric(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
-
-
-def _known(zone: str) -> str:
-    """The zone, or UTC where Python does not know it: a picture says which one it is in."""
-    try:
-        zone_of(zone)
-    except OptionError:
-        return "UTC"
-    return zone

@@ -5,7 +5,8 @@
   const main = document.querySelector("main");
   const tip = document.body.appendChild(document.createElement("div"));
   tip.id = "tip";
-  const LEFT = 90, RIGHT = 96, WIDTH = 1000, CURVE = 110, LEVEL = 30, GAP = 14;
+  const LEFT = 90, RIGHT = 96, WIDTH = 1000, LEVEL = 30, GAP = 14;
+  const tall = curve => curve.is_stepped ? 110 : 190;
 
   function node(name, attributes, parent, text) {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -96,7 +97,7 @@
     svg.replaceChildren();
     const x = t => LEFT + (t - view.from) / (view.to - view.from) * (WIDTH - LEFT - RIGHT);
     const clip = "c" + svg.id, levels = lane => 1 + Math.max(0, ...lane.bars.map(b => b.level));
-    const total = scene.curves.length * CURVE + scene.lanes.reduce((n, lane) => n + levels(lane) * LEVEL + 6, 0);
+    const total = scene.curves.reduce((n, curve) => n + tall(curve), 0) + scene.lanes.reduce((n, lane) => n + levels(lane) * LEVEL + 6, 0);
     svg.setAttribute("viewBox", `0 0 ${WIDTH} ${total + 66}`);
     const box = node("clipPath", { id: clip }, node("defs", {}, svg));
     node("rect", { x: LEFT, y: 0, width: WIDTH - LEFT - RIGHT, height: total + 24 }, box);
@@ -104,16 +105,19 @@
     timeAxis(page, x, view, total, scene.clock);
     const inside = node("g", { "clip-path": `url(#${clip})` }, page);
     let top = 0;
-    for (const curve of scene.curves) { drawCurve(page, inside, scene, curve, x, top); top += CURVE; }
+    for (const curve of scene.curves) { drawCurve(page, inside, scene, curve, x, top); top += tall(curve); }
     for (const lane of scene.lanes) {
       node("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: top, y2: top, class: "rule" }, page);
       node("text", { x: LEFT - 10, y: top + levels(lane) * LEVEL / 2 + 8, "text-anchor": "end", class: "name" }, page, cut(lane.symbol, 11));
       node("text", { x: LEFT + 4, y: top + 11 }, page, cut(lane.label, 130));
       for (const bar of lane.bars) drawBar(inside, scene, lane, bar, x, top + bar.level * LEVEL + 14, view);
+      for (const t of lane.rows)
+        node("circle", { cx: x(t), cy: top + 20.5, r: 5, fill: lane.colour, stroke: "white" }, inside).dataset.tip =
+          `${lane.symbol}\n${told(t, scene.clock, true)}`;
       top += levels(lane) * LEVEL + 6;
     }
     const now = x(scene.instant);
-    if (scene.instant >= view.from && scene.instant <= view.to) {
+    if (scene.instant !== null && scene.instant >= view.from && scene.instant <= view.to) {
       node("line", { x1: now, x2: now, y1: -4, y2: total, class: "now" }, page);
       const late = now > WIDTH / 2;
       node("text", { x: now + (late ? -5 : 5), y: -6, "text-anchor": late ? "end" : "start", class: "now" }, page,
@@ -125,6 +129,7 @@
   function drawCurve(page, inside, scene, curve, x, top) {
     const numbers = curve.values.filter(v => v !== null).concat(curve.thresholds.map(t => t.value));
     if (!numbers.length) return;
+    const CURVE = tall(curve);
     let low = Math.min(...numbers), high = Math.max(...numbers);
     const pad = (high - low || 1) * 0.12;
     low -= pad; high += pad;
@@ -142,11 +147,15 @@
     curve.times.forEach((t, i) => {
       const v = curve.values[i];
       if (v === null || Number.isNaN(v)) { pen = "M"; return; }
-      // a value holds until the next event
-      path += pen === "M" ? `M${x(t).toFixed(1)} ${y(v).toFixed(1)}` : `H${x(t).toFixed(1)}V${y(v).toFixed(1)}`;
+      // a value holds until the next event, or rows are joined
+      const at = [x(t).toFixed(1), y(v).toFixed(1)];
+      path += pen === "M" ? `M${at[0]} ${at[1]}` : curve.is_stepped ? `H${at[0]}V${at[1]}` : `L${at[0]} ${at[1]}`;
       pen = "H";
     });
     node("path", { d: path, class: "curve" }, inside);
+    for (const point of curve.points)
+      node("circle", { cx: x(point.time), cy: y(point.value), r: 5, fill: scene.lanes.find(lane => lane.symbol === point.symbol).colour, stroke: "white" }, inside).dataset.tip =
+        `${point.symbol}\n${told(point.time, scene.clock, true)}\n${curve.name} ${Number(point.value.toPrecision(5))}`;
     node("text", { x: LEFT - 10, y: top + CURVE / 2, "text-anchor": "end" }, page, cut(curve.name, 14));
     for (const v of [low + pad, high - pad])
       node("text", { x: LEFT - 10, y: y(v) + (v > (low + high) / 2 ? 4 : 2), "text-anchor": "end", opacity: 0.75 }, page, Number(v.toPrecision(3)));
@@ -157,8 +166,8 @@
     const shape = (from, to, extra) => node("rect", Object.assign({ x: x(from), y: top, width: Math.max(1, x(to) - x(from)), height, rx: 2, fill: lane.colour }, extra), inside);
     const made = [];
     if (bar.role === "refused") made.push(shape(bar.ts, right, { fill: "transparent", stroke: lane.colour, "stroke-dasharray": "3 2" }));
-    else if (bar.role === "other") made.push(shape(bar.ts, right, { opacity: 0.35 }));
-    else if (right > scene.instant && bar.ts < scene.instant) {
+    else if (bar.role === "other" || lane.rows.length) made.push(shape(bar.ts, right, { opacity: 0.35 }));
+    else if (scene.instant !== null && right > scene.instant && bar.ts < scene.instant) {
       made.push(shape(bar.ts, scene.instant, {}), shape(scene.instant, right, { opacity: 0.35 }));
     } else made.push(shape(bar.ts, right, {}));
     if (open) node("text", { x: x(Math.min(right, view.to)) - 12, y: top + 11, class: "name" }, inside, "▸");
@@ -266,6 +275,8 @@
   const top = data.overview && element("section", main);
   data.scenes.forEach(sceneCard);
   if (top) overviewCard(top, data.overview);
-  if (data.scenes.length) element("p", main, "Filled bars are part of the match, pale from the instant it was certain; pale bars are not part of it; " +
-    "dashed ones last too short or too long. Turn the wheel to zoom, drag to move, double-click to return.", "hint");
+  const ofRows = data.scenes.some(scene => scene.lanes.some(lane => lane.rows.length));
+  if (data.scenes.length) element("p", main, (ofRows ? "Coloured points are the rows of the match, in the colour of their variable. " :
+    "Filled bars are part of the match, pale from the instant it was certain; pale bars are not part of it; " +
+    "dashed ones last too short or too long. ") + "Turn the wheel to zoom, drag to move, double-click to return.", "hint");
 })();

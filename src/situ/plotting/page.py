@@ -10,7 +10,7 @@ from typing import Any
 
 from situ.plotting.scene import Overview, Scene
 
-_CURVE, _LEVEL, _FRAME = 110, 30, 130  # pixels, as in page.js
+_CURVE, _ROWS, _LEVEL, _FRAME = 110, 190, 30, 130  # pixels, as in page.js
 
 
 def page_of(scenes: Sequence[Scene], overview: Overview | None, title: str, query: str = "") -> str:
@@ -43,5 +43,6 @@ def height_of(scenes: Sequence[Scene], overview: object) -> int:
     """About how many pixels the page is high."""
     height = 240 if not isinstance(overview, Overview) else 440 + 18 * len(overview.rows)
     for scene in scenes:
-        height += _FRAME + _CURVE * len(scene.curves) + _LEVEL * sum(lane.n_levels for lane in scene.lanes)
+        height += _FRAME + _LEVEL * sum(lane.n_levels for lane in scene.lanes)
+        height += sum(_CURVE if curve.is_stepped else _ROWS for curve in scene.curves)
     return height

@@ -34,12 +34,13 @@ class Bar:
 
 @dataclass(frozen=True)
 class Lane:
-    """The situations of one symbol."""
+    """The situations of one symbol, or the rows of one variable."""
 
     symbol: str
     label: str
     colour: str
     bars: tuple[Bar, ...]
+    rows: tuple[int, ...] = ()  # of a row pattern: the instants of the rows that its variable has taken
 
     @property
     def n_levels(self) -> int:
@@ -57,6 +58,15 @@ class Threshold:
 
 
 @dataclass(frozen=True)
+class Point:
+    """A row of a match on a curve."""
+
+    time: int
+    value: float
+    symbol: str
+
+
+@dataclass(frozen=True)
 class Curve:
     """A column over time, and the thresholds the conditions set for it."""
 
@@ -65,6 +75,8 @@ class Curve:
     values: tuple[float | None, ...]
     thresholds: tuple[Threshold, ...]
     symbols: tuple[str, ...]  # whose conditions read the column
+    points: tuple[Point, ...] = ()
+    is_stepped: bool = True  # does a value hold until the next one, as situations last; else rows are joined
 
 
 @dataclass(frozen=True)
@@ -76,7 +88,7 @@ class Scene:
     clock: Clock
     begin: int  # the stretch of time shown
     end: int
-    instant: int  # match_time
+    instant: int | None  # match_time; None where only the end of the input decided
     lanes: tuple[Lane, ...]
     curves: tuple[Curve, ...]
 

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 def run(events: DataFrame | Mapping[str, DataFrame], question: Question, passed: dict[str, Any]) -> DataFrame:
     """The answer to a question over a batch or streaming DataFrame, or several by name; lazy."""
+    from situ.operators.questions import refuse_row_patterns
     from situ.spark.select.united import frames_of
 
+    refuse_row_patterns(question)
     several = frames_of(events)
     _check_workers(several[0].sparkSession)
     if any(df.isStreaming for df in several):
@@ -36,8 +38,10 @@ def run_parquet(
     spark: SparkSession, paths: str | Sequence[str], question: Question, passed: dict[str, Any]
 ) -> DataFrame:
     """The answer over Parquet files, which tasks read themselves."""
+    from situ.operators.questions import refuse_row_patterns
     from situ.spark.batch import parquet
 
+    refuse_row_patterns(question)
     _check_workers(spark)
     return parquet.run(spark, paths, question, passed)
 
