@@ -23,12 +23,14 @@ def aggregate(function: str, spark_type: str, values: Sequence[Any]) -> Any:
         return len(present)
     if function == "collect_list":
         return present
-    if not present or (function == "stddev" and len(present) < 2):
+    if not present or (function in ("stddev", "variance") and len(present) < 2):
         return None
     if function in ("min", "max"):
         return (min if function == "min" else max)(present, key=_order)
     if function == "stddev":
         return deviation([float(value) for value in present])
+    if function == "variance":
+        return variance([float(value) for value in present])
     if function == "median" or function.startswith("percentile"):
         return percentile(present, float(function.partition(" ")[2] or 0.5))
     if "decimal" in spark_type:
@@ -52,6 +54,14 @@ def deviation(values: Sequence[float]) -> float:
     with decimal.localcontext(prec=60):
         square = sum((value - mean) ** 2 for value in exact) / (len(exact) - 1)
         return float((Decimal(square.numerator) / Decimal(square.denominator)).sqrt())
+
+
+def variance(values: Sequence[float]) -> float:
+    if not all(map(math.isfinite, values)):
+        return math.nan
+    exact = [Fraction(value) for value in values]
+    mean = sum(exact) / len(exact)
+    return float(sum((value - mean) ** 2 for value in exact) / (len(exact) - 1))
 
 
 def percentile(values: Sequence[Any], fraction: float) -> float:

@@ -21,7 +21,7 @@ from situ.language.text.types import Column
 ANY = ("count", "first", "last", "value", "collect_list")
 ORDERED = (*ANY, "min", "max")
 PERCENTILES = ("median", "percentile 0.0", "percentile 0.3", "percentile 0.95", "percentile 1.0")
-NUMERIC = (*ORDERED, "sum", "avg", "stddev", *PERCENTILES)
+NUMERIC = (*ORDERED, "sum", "avg", "stddev", "variance", *PERCENTILES)
 
 
 def _decimals(precision: int, scale: int) -> st.SearchStrategy[Decimal]:

@@ -32,7 +32,8 @@ def bound(within: str = "", kind: pa.DataType | None = None) -> BoundQuery:
         ({"colour": 1}, "Hint: the options are ansi, forget_after, join"),
         (
             {"watermark": 5},
-            "option watermark does not apply to a table in process\nHint: watermark, late_rows and max_ahead",
+            "option watermark does not apply to a table in process\nHint: watermark, late_rows, "
+            "max_ahead and timeouts",
         ),
         ({"late_rows": True}, "option late_rows does not apply"),
         ({"strategy": "shuffle"}, "option strategy does not apply"),

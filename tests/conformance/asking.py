@@ -20,6 +20,7 @@ from conformance.reading import Asked, read
 from conformance.sql import evaluate
 from conformance.tables import Tables, reads, source_of
 from oracles.question import SOURCE, BadInput, Having, Item, Question, Row
+from oracles.row_items import RowQuestion
 
 DAY = 86400 * 10**6
 UNITS = {"days": DAY, "hours": 3600 * 10**6, "minutes": 60 * 10**6, "seconds": 10**6}
@@ -61,7 +62,23 @@ def question_of(asked: Asked, tables: Tables, options: dict[str, Any]) -> Questi
         sources={symbol: source_of(symbol, asked, tables) for symbol in symbols} if asked.tables else {},
         looks_back=frozenset(looking),
         until=until_of(asked, tables, options),
+        patterns=patterns_of(asked, tables),
     )
+
+
+def patterns_of(asked: Asked, tables: Tables) -> dict[str, RowQuestion]:
+    """SEM 17: over the rows of one partition as `rows_of` makes them."""
+    if not asked.patterns:
+        return {}
+    from conformance.row_asking import question_of as row_question  # which is made of what is here
+    from conformance.row_reading import read_rows
+
+    assert isinstance(tables, pa.Table)
+    timed = tables.append_column(TICKS, pa.nulls(tables.num_rows, pa.int64()))
+    return {
+        symbol: row_question(read_rows(f"FROM t MATCH_RECOGNIZE ( ORDER BY {TICKS} {inside} )"), timed, {})
+        for symbol, inside in asked.patterns.items()
+    }
 
 
 def until_of(asked: Asked, tables: Tables, options: dict[str, Any]) -> int | None:

@@ -1,6 +1,6 @@
 """The case files of tests/cases: a table, a query, options, and the rows or the error to expect.
 
-# SEM 3, 4.2                      clauses the file is about, then prose and drawings
+# SEM 3, 4.2                      clauses the file is about, then prose and drawings; ROW of row patterns
 [timeline]                        one column of the table per line, one event per position:
 t  0  1  2  3  4                  # true  . false  ? null boolean  - null
 a  .  #  #  .  .
@@ -61,28 +61,48 @@ class Case:
         return read(self.query)
 
     @property
+    def is_composed(self) -> bool:
+        return " MATCH_RECOGNIZE" in self.query
+
+    @property
     def has_several(self) -> bool:
         return isinstance(self.table, dict)
 
 
 def load_all(several_sources: bool = False) -> list[Case]:
-    """The cases whose queries are taken: those of one source, or of several."""
-    return [case for case in in_files() if not case.is_refused and case.has_several == several_sources]
+    """The cases of situations whose queries are taken everywhere: those of one source, or of several."""
+    return [
+        case
+        for case in in_files()
+        if not case.is_refused and case.has_several == several_sources and not case.is_composed
+    ]
+
+
+def load_composed() -> list[Case]:
+    """Those in which symbols are row patterns (SEM 17), which are not taken on Spark."""
+    return [case for case in in_files() if not case.is_refused and case.is_composed]
 
 
 def load_refused() -> list[Case]:
     return [case for case in in_files() if case.is_refused]
 
 
-def in_files() -> list[Case]:
-    return [case for path in sorted(FOLDER.glob("*.case")) for case in load(path)]
+def load_rows() -> list[Case]:
+    """Those of row patterns, refused ones too."""
+    return in_files("ROW")
+
+
+def in_files(about: str = "SEM") -> list[Case]:
+    """The cases of all files about this page of the specification."""
+    paths = [path for path in sorted(FOLDER.glob("*.case")) if path.read_text().startswith(f"# {about} ")]
+    return [case for path in paths for case in load(path)]
 
 
 def load(path: Path) -> Iterator[Case]:
     """The cases of one file: each [query] takes the table above it."""
     head, *sections = re.split(r"^\[(\w+)\] *(.*)$", path.read_text(), flags=re.M)
-    about = re.match(r"# SEM ([\d., ]+)", head)
-    assert about, f"{path.name}: the first line says which clauses of SEM it is about"
+    about = re.match(r"# (?:SEM|ROW) ([\d., ]+)", head)
+    assert about, f"{path.name}: the first line says which clauses of SEM or ROW it is about"
     clauses = tuple(about[1].replace(",", " ").split())
     table, several, case = None, {}, None
     for kind, label, body in zip(sections[::3], sections[1::3], sections[2::3], strict=True):

@@ -63,6 +63,7 @@ class Asked:
     on: dict[str, str]
     items: tuple[Item, ...]  # those of RETURN
     returns: tuple[tuple[str, str], ...]  # (expression, name)
+    patterns: dict[str, str]  # SEM 17: what stands inside MATCH_RECOGNIZE
     having: str | None  # over `_item_<i>` of `having_items`
     having_items: tuple[Item, ...]
     tables: tuple[Table, ...]  # empty where there is one source
@@ -79,6 +80,7 @@ class Asked:
 
 def read(text: str) -> Asked:
     """The clauses of a well-formed query."""
+    text, inside = without_patterns(text)
     parts = clauses(text)
     said = pattern(parts.get("PATTERN", ""))
     defined = [define(entry) for entry in split(parts.get("DEFINE", ""))]
@@ -91,7 +93,7 @@ def read(text: str) -> Asked:
     return Asked(
         source=parts["FROM"].split()[-1],
         symbols=symbols,
-        conditions={one.name: one.condition for one in defined if one.condition is not None},
+        conditions={one.name: one.condition for one in defined if one.condition not in (None, *inside)},
         at_least=tighter({one.name: one.at_least for one in defined}, said.at_least, max),
         at_most=tighter({one.name: one.at_most for one in defined}, said.at_most, min),
         constraints=said.constraints,
@@ -102,6 +104,7 @@ def read(text: str) -> Asked:
         on={one.name: one.on for one in defined if one.on is not None},
         items=tuple(reader.found),
         returns=returned,
+        patterns={one.name: inside[one.condition] for one in defined if one.condition in inside},
         having=having(parts["HAVING"], parts.get("RETURN", ""), of_having) if "HAVING" in parts else None,
         having_items=tuple(of_having.found),
         tables=tables,
@@ -115,6 +118,20 @@ def read(text: str) -> Asked:
             for name in ("SYMBOL BY", "STARTING", "ENDING", "ID BY")
         },
     )
+
+
+def without_patterns(text: str) -> tuple[str, dict[str, str]]:
+    """The text with a name in place of each row pattern, and what these stand for (SEM 17.1)."""
+    found: dict[str, str] = {}
+    while begin := re.search(r"\bAS\s+(MATCH_RECOGNIZE\s*\()", text, re.I):
+        depth, end = 1, begin.end()
+        while depth:
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        name = f"pattern_{len(found)}"
+        found[name] = text[begin.end() : end - 1]
+        text = text[: begin.start(1)] + name + text[end:]
+    return text, found
 
 
 def tighter(

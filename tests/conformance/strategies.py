@@ -31,6 +31,7 @@ from conformance.random_patterns import (
 from oracles.answer import answer, fits_any, matches_of, partitions, situations_of
 from oracles.derive import Situation, in_order
 from oracles.question import Gaps, Question, Row
+from oracles.row_items import RowQuestion
 from situ.language.situations.binder import bind
 from situ.rows.schema import spark_schema
 
@@ -136,7 +137,7 @@ def is_refused(text: str, schema: pa.Schema) -> bool:
 
 WHERE = [None, None, None, ("c OR NOT b", negated(both(negated(C), B)))]
 PARTITIONS = [("k",), ("k",), ("k",), (), (), ("k", "d"), ("n",), ("s", "x")]
-Condition = tuple[str, Callable[[Row], bool | None]]
+Condition = tuple[str, Callable[[Row], bool | None] | RowQuestion]  # the latter of a row pattern (SEM 17)
 Derived = list[tuple[list[Row], dict[str, list[Situation]]]]  # events and situations of each partition
 
 
@@ -231,6 +232,9 @@ class Draft(NamedTuple):
         may_have_gaps = not (extras.absent_is_silent and extras.absent())  # SEM 14.4
         for i, symbol in enumerate(self.symbols):
             is_silent, back = at_place(extras.silent, i), at_place(extras.backs, i)
+            if isinstance(self.conditions[i][1], RowQuestion):
+                found[symbol] = Defined(self.conditions[i], self.limits[i], False, None)
+                continue
             condition = self.conditions[i] if back is None else BACKS[back]
             gaps = at_place(extras.gaps, i) if may_have_gaps and not is_silent else None
             found[symbol] = Defined(condition, self.limits[i], bool(is_silent), gaps)
@@ -244,19 +248,29 @@ class Draft(NamedTuple):
     def about(self, rows: list[Row]) -> tuple[str, Question]:
         """The query as text and as a question."""
         defined = self.defined()
+        patterns = {
+            name: one.condition[1]
+            for name, one in defined.items()
+            if isinstance(one.condition[1], RowQuestion)
+        }
         question = Question(
             self.symbols,
-            {name: one.condition[1] for name, one in defined.items() if not one.is_silent},
+            {
+                name: one.condition[1]
+                for name, one in defined.items()
+                if not one.is_silent and name not in patterns
+            },
             where=self.where and self.where[1],
             partition=self.partition,
             ties=self.ties,
             silences=frozenset(name for name, one in defined.items() if one.is_silent),
             gaps={name: one.gaps for name, one in defined.items() if one.gaps is not None},
             looks_back=frozenset(name for name, one in defined.items() if one.looks_back),
+            patterns=patterns,
         )
         derived = derive(rows, replace(question, symbols=tuple(defined)))
         witness = self.witnesses.among(derived, self.symbols)
-        may_follow = not question.silences and not question.gaps
+        may_follow = not question.silences and not question.gaps and not patterns
         written = self.extras.written(self.network.written(witness, may_follow), witness)
         said = pattern(written)
         bounds = {

@@ -73,7 +73,7 @@ def test_push_in_any_cuts(example: Example, join: str, data: st.DataObject) -> N
     found: list[ResultRow] = []
     clocks: dict[Any, int] = {}
     for batch in batches:
-        found += result_rows(operator.push(table_of(batch)), example.text)
+        found += result_rows(operator.push(table_of(batch, example.schema)), example.text)
         for row in batch:
             if where is None or where(row) is True:
                 clocks[tuple(row[column] for column in question.partition)] = row["t"]
@@ -122,7 +122,7 @@ def follow_a_stream(example: Example, data: st.DataObject) -> None:
     moved = data.draw(st.sets(st.sampled_from(sorted(ends)), max_size=2)) if ends else set()
     advances = {i: ends[i] + data.draw(st.integers(-3, 12)) for i in moved}
     options = {} if delay is None else {"watermark": delay}
-    if question.within is not None and data.draw(st.booleans()):
+    if question.within is not None and not question.patterns and data.draw(st.booleans()):
         options["forget_after"] = question.within + data.draw(st.integers(0, 8))
         question = replace(question, forget_after=options["forget_after"])
 
@@ -146,7 +146,7 @@ def follow_a_stream(example: Example, data: st.DataObject) -> None:
     operator = query.operator(example.schema, late_rows=not restarts, **options)
     found = []
     for i, batch in enumerate(batches):
-        found.append(operator.push(table_of(batch)))
+        found.append(operator.push(table_of(batch, example.schema)))
         if i in advances:
             found.append(operator.advance(advances[i]))
         if i in flushes:
@@ -162,7 +162,7 @@ def follow_a_stream(example: Example, data: st.DataObject) -> None:
     agree(result_rows(pa.concat_tables(found), example.text), everything, shown)
     assert operator.late == len(became.late), shown
     if not restarts:
-        agree(as_rows(operator.late_rows), as_rows(table_of(became.late)), shown)
+        agree(as_rows(operator.late_rows), as_rows(table_of(became.late, example.schema)), shown)
 
 
 def as_rows(table: pa.Table) -> list[ResultRow]:

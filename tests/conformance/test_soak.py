@@ -9,13 +9,13 @@ from itertools import count, cycle
 import pytest
 from hypothesis import seed, settings
 
-from conformance import test_random, test_random_intervals, test_situations
+from conformance import test_random, test_random_intervals, test_random_rows, test_situations
 
 SECONDS = float(os.environ.get("SOAK_SECONDS", "60"))
 FIRST_SEED = int(os.environ.get("SOAK_SEED", str(time.time_ns() % 10**9)))
 TESTS = [
     test
-    for module in (test_random, test_random_intervals, test_situations)
+    for module in (test_random, test_random_intervals, test_random_rows, test_situations)
     for name, test in vars(module).items()
     if name.startswith("test_")
 ]

@@ -60,6 +60,11 @@ GIVEN = (
     "FROM INTERVALS i SYMBOL BY kind STARTING ts ENDING te {ids}PARTITION BY k "
     "PATTERN A overlaps;contains;meets B WITHIN 30 RETURN A.ts AS p, B.ts AS q, A.level AS r"
 )
+ROWS = (
+    "FROM e MATCH_RECOGNIZE (PARTITION BY k ORDER BY t, s MEASURES count(*) AS c, sum(B.w) AS w, "
+    "LAST(A.s) AS s, MATCH_NUMBER() AS m, FIRST(day) AS y{mode} PATTERN ({pattern}) WITHIN 9 "
+    "DEFINE A AS a AND coalesce(PREV(n) > -5, true), B AS b OR d > A.d, C AS sum(B.n) < 9 AND x > LAST(B.x))"
+)
 
 
 def events(begin: int, n: int, seed: int = 0) -> pa.Table:
@@ -170,6 +175,12 @@ def targets() -> Iterator[Target]:
     yield operator_target(
         "intervals waiting", GIVEN.format(ids="ID BY id "), intervals, given=True, watermark=15
     )
+    whole = ROWS.format(mode="", pattern="^? A B* C+")
+    yield operator_target("rows", whole, events, match_time=True)
+    yield operator_target("rows waiting", whole, events, watermark=15, forget_after=30)
+    for mode in ("MAXIMAL MATCH", "INCREMENTAL MATCH", "STRATEGY SKIP TILL NEXT"):
+        text = ROWS.format(mode=f" {mode}", pattern="A B* C+").replace("MATCH_NUMBER() AS m, ", "")
+        yield operator_target(f"rows, {mode}", text, events)
     yield bucket_target("bucket", AGGREGATES, events, watermark=False)
     yield bucket_target("bucket waiting", AGGREGATES, events, watermark=True)
     yield bucket_target("bucket looking back", LOOKING, events, watermark=True)

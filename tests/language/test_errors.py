@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import situ
+from language.rows.test_errors import MISTAKES as ROW_MISTAKES
 from situ import errors
 from situ.errors import QueryError, SituError, Span, caret_lines
 from situ.language import query
@@ -112,7 +113,7 @@ MISTAKES = [
     (f"{A} a AT LEAST 3 IGNORING GAPS UP TO 5s", "MixedDurationsError", "A", "units for timestamps"),
     (f"{A} a > :limit", "ParameterError", ":limit", "give it one: situ.query(text, limit=5)"),
     ("FROM t SELECT A.ts DEFINE A AS a", "QuerySyntaxError", "SELECT", "in RETURN"),
-    ("FROM t MATCH_RECOGNIZE (x)", "QuerySyntaxError", "MATCH_RECOGNIZE", "PATTERN A overlaps B"),
+    ("FROM t MATCH_RECOGNIZE (x)", "QuerySyntaxError", "x", "write MATCH_RECOGNIZE (ORDER BY ts PATTERN"),
     (f"{AB} A{{3}} before B", "QuerySyntaxError", "{", "define it several times, A1 AS"),
     (f"{AB} A before B{{2,3}}", "QuerySyntaxError", "{", "define it several times, B1 AS"),
     (f"{AB} A 3 times before B", "QuerySyntaxError", "3", "define it several times"),
@@ -365,7 +366,7 @@ def test_mistakes(text: str, kind: str, marked: str | None, said: str) -> None:
 
 
 def test_every_class_for_query_text_has_a_mistake_that_raises_it() -> None:
-    raised = {kind for _, kind, _, _ in MISTAKES}
+    raised = {kind for _, kind, _, _ in (*MISTAKES, *ROW_MISTAKES)}
     classes = {cls.__name__ for cls in subclasses(QueryError) if not issubclass(cls, errors.BindError)}
     assert classes == raised
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from oracles import absence, aggregate, derive, gaps, intervals, match, silence
+from oracles import absence, aggregate, composed, derive, gaps, intervals, match, silence
 from oracles.derive import Situation
 from oracles.events import events_of, own_events, settled
 from oracles.question import Absence, BadInput, Item, Question, Row
@@ -132,6 +132,8 @@ def situations_of(history: Sequence[Row], question: Question) -> dict[str, list[
 
 def situations_of_symbol(symbol: str, events: Sequence[Row], question: Question) -> list[Situation]:
     bounds = question.at_least.get(symbol), question.at_most.get(symbol)
+    if symbol in question.patterns:
+        return composed.situations(events, question.time, question.patterns[symbol], *bounds)
     if symbol in question.silences:
         return silence.silences(events, question.time, *bounds)
     if symbol in question.gaps:

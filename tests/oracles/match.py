@@ -111,9 +111,10 @@ def certain_from(
 
 
 def final_instant(chosen: Configuration) -> int | None:
-    """SEM 4.5: the largest te; None while a situation is open."""
+    """SEM 4.5: the largest te; None while a situation is open. SEM 17.3: not before all are known."""
     ends = [situation.te for situation in chosen.values()]
-    return None if None in ends else max(ends)
+    known = [situation.admissible for situation in chosen.values()]
+    return None if None in ends else max(*ends, *known)
 
 
 def absent_instant(

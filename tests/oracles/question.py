@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from oracles.row_items import RowQuestion
+
 Row = dict[str, Any]
 Item = tuple[str, str, str | None]  # function, symbol, attribute
 Endpoint = tuple[str, str]  # symbol, "ts" or "te"
@@ -54,8 +56,9 @@ class Question:
     """Times and durations are integer ticks; relation names are those of `match.ATOMS`, or before/after.
 
     `symbols` are the positive ones, those of NO groups stand in `absences` alone. `holds` has one condition
-    per symbol but for silences, called with a row, giving True, False or None; conditions of the symbols in
-    `looks_back` are called with the row and the list of the rows of all earlier instants (SEM 15).
+    per symbol but for silences and row patterns, called with a row, giving True, False or None; conditions
+    of the symbols in `looks_back` are called with the row and the list of the rows of all earlier instants
+    (SEM 15).
     `items` are (function, symbol, attribute or None), as in SEM 5.2, with `value` for a bare `A.attr`.
     """
 
@@ -85,6 +88,7 @@ class Question:
     sources: dict[str, str] = field(default_factory=dict)  # of each symbol, where there are several
     looks_back: frozenset[str] = frozenset()
     until: int | None = None  # SEM 11.9
+    patterns: dict[str, RowQuestion] = field(default_factory=dict)  # SEM 17: symbols that are row patterns
 
     @property
     def is_over_intervals(self) -> bool:
@@ -97,4 +101,5 @@ class Question:
     @property
     def has_ticks(self) -> bool:
         """SEM 11.9: can it report between events?"""
-        return bool(self.absences or self.silences)
+        windows = (one.within for one in self.patterns.values())
+        return bool(self.absences or self.silences) or any(window is not None for window in windows)

@@ -62,5 +62,5 @@ def nothing_between(
 ) -> bool:
     """SEM 3.4: no event in [since, until) satisfies the raw condition of a or of b."""
     between = [event for event in events if since <= event[question.time] < until]
-    conditions = [question.holds[symbol] for symbol in (a, b) if symbol not in question.silences]
+    conditions = [question.holds[symbol] for symbol in (a, b) if symbol in question.holds]
     return not any(holds(event) is True for event in between for holds in conditions)

@@ -58,7 +58,8 @@ def test_options_are_those_that_the_carriers_take() -> None:
     assert names(BatchOptions) == batch.OPTIONS == why.OPTIONS
     assert names(DataFrameOptions) == batch.OPTIONS | stream.OPTIONS | {"buckets"}
     assert DEFAULTS["buckets"] == stream.DEFAULT_BUCKETS
-    assert names(TableOptions, DataFrameOptions) == {one.name for one in fields(Options)} | {"buckets"}
+    every = names(TableOptions, OperatorOptions, DataFrameOptions)
+    assert every == {one.name for one in fields(Options)} | {"buckets"}
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__name__)

@@ -23,11 +23,12 @@ import polars as pl
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 import situ
-from situ import Query
+from situ import Query, RowQuery
 
 def use(
     table: pa.Table, batch: pa.RecordBatch, frame: pd.DataFrame, polars: pl.DataFrame, lazy: pl.LazyFrame,
     df: DataFrame, spark: SparkSession, schema: pa.Schema, query: Query, several: dict[str, Query],
+    rows: RowQuery,
 ) -> None:
 """
 TABLES = {
@@ -53,8 +54,11 @@ REVEALED = {
     **{f"situ.plot({t}, query, top=1)": "situ.plotting.pictures.Pictures" for t in (*TABLES, "df")},
     "query.explain()": "situ.plan.explain.Explanation",
     "query.operator(schema, watermark=3)": "situ.operators.situations.push.SituationsPush",
-    "situ.query('FROM t DEFINE A AS x')": "situ.language.situations.ast.Query",
-    "situ.query('FROM t DEFINE A AS x > :x', x=1)": "situ.language.situations.ast.Query",
+    "situ.query('FROM t DEFINE A AS x')": "situ.language.situations.ast.Query | Any",
+    "situ.query('FROM t DEFINE A AS x > :x', x=1)": "situ.language.situations.ast.Query | Any",
+    **{f"situ.match({t}, rows)": kind for t, kind in TABLES.items()},
+    "situ.match(table, situ.query('FROM t DEFINE A AS x'))": "pyarrow.Table",
+    "situ.situations(table, situ.query('FROM t DEFINE A AS x'))": "pyarrow.Table",
     **{f"situ.match({t}, 'FROM t DEFINE A AS x')": kind for t, kind in TABLES.items()},
     'situ.match(df, "FROM t DEFINE A AS x")': ON_SPARK,
     "situ.situations(table, {'a': 'FROM t DEFINE A AS x', 'b': query})": "dict[str, pyarrow.Table]",
@@ -68,6 +72,7 @@ REFUSED = (
     "situ.match(table, ['FROM t DEFINE A AS x'])",
     "situ.query('FROM t DEFINE A AS x > :x', x=[1])",
     "situ.match(table, query, watermark=3)",  # for streams
+    "situ.situations(table, rows)",
     "situ.match(polars, query, tie='last')",
     "situ.match(lazy, query, ties='first')",
     "situ.match(df, query, threads=2)",

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import situ
-from situ.operators.situations.identity import fingerprint, match_ids
+from situ.operators.identity import fingerprint, match_ids
 from situations.drawing import events
 
 TEXT = "FROM e PARTITION BY k ORDER BY t DEFINE A AS a, B AS b PATTERN A before B WITHIN 9"
@@ -32,7 +32,7 @@ def test_an_id_is_the_same_in_every_process_and_version() -> None:
     """Written down: a change would break what users have stored."""
     code = f"""
 import numpy as np, pyarrow as pa, situ
-from situ.operators.situations.identity import match_ids
+from situ.operators.identity import match_ids
 print(match_ids(situ.query({TEXT!r}), [pa.array(["x"])], [np.array([1]), np.array([5])])[0])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
