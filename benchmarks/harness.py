@@ -22,7 +22,7 @@ from benchmarks import machine
 from benchmarks.experiment import CannotExpressError, Experiment, Point
 from benchmarks.limits import run_limited
 
-FOLDERS = ("engine", "papers", "peers")
+FOLDERS = ("engine", "rows", "papers", "peers")
 RUN_MINUTES = 150
 RESULTS = Path(__file__).parent / "results"
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "benchmarks"

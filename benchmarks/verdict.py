@@ -30,6 +30,13 @@ def ratio_sentence(results: Results, target: float) -> Iterator[str]:
         )
 
 
+def against(ratio: float, target: float | None) -> str:
+    """The verdict on a ratio, for the end of a sentence; nothing where there is no target."""
+    if target is None:
+        return ""
+    return f", {'within' if ratio <= target else 'beyond'} the target of {target:g}"
+
+
 def speedups(results: Results, against: str = "situ", by: str = "cpu_seconds") -> Iterator[str]:
     """For every other contender: how many times the time of `against` it took, where both finished.
 

@@ -108,7 +108,7 @@ def _flink(asked: Question, file: Path, formulation: str, events: int) -> Measur
         asked.sql,
         asked.within,
     ]
-    return _answer(list(map(str, command)), events, f"Flink {FLINK}")
+    return answer_of(list(map(str, command)), events, f"Flink {FLINK}")
 
 
 def _esper(asked: Question, file: Path, formulation: str, events: int) -> Measured:
@@ -116,10 +116,10 @@ def _esper(asked: Question, file: Path, formulation: str, events: int) -> Measur
     classpath = os.pathsep.join(map(str, esper_jars()))
     command = ["java", "-Xmx5g", "-cp", classpath, HERE / "esper" / "EsperRunner.java", file, formulation]
     command += [asked.esper_sequence, asked.sql, asked.within]
-    return _answer(list(map(str, command)), events, f"Esper {ESPER}")
+    return answer_of(list(map(str, command)), events, f"Esper {ESPER}")
 
 
-def _answer(command: list[str], events: int, system: str) -> Measured:
+def answer_of(command: list[str], events: int, system: str) -> Measured:
     """A peer prints one line of JSON: seconds, matches, and what it wants to add."""
     answer = subprocess.run(command, capture_output=True, text=True)
     lines = [line for line in answer.stdout.splitlines() if line.startswith("{")]

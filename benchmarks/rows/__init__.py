@@ -1,0 +1,1 @@
+"""How fast row patterns are found, in ratios to summing the price column in the same process."""
