@@ -50,9 +50,9 @@ PARTS = (
 
 # The same inside a part: a folder may import itself, those before it, and files beside the folders.
 FOLDERS = {
-    "language": ("text", "situations", "building"),
+    "language": ("text", "rows", "situations", "building"),
     "carry": ("batch", "stream"),
-    "operators": ("situations", "several"),
+    "operators": ("situations", "rowpattern", "composed", "several"),
     "spark": ("session", "files", "select", "batch", "stream"),
 }
 
@@ -73,6 +73,7 @@ BACKWARD = {
     ("situ.language.situations.ast", "keywords"),
     ("situ.language.situations.ast", "plan"),
     ("situ.language.situations.ast", "operators"),
+    ("situ.language.rows.ast", "operators"),
 }
 
 IMPORT_PROBE = """
