@@ -217,13 +217,13 @@ class Run:
         self.state = np.zeros(scan.N_STATE, np.int64)
         self.state[scan.START] = -1
         self._match = np.empty((5, max(16, n_rows // 2)), np.int64)
-        self._position = np.empty(max(64, n_rows), np.int64)
+        self._position = np.empty(max(64, n_rows), np.int32)
         self._row = np.empty(0, np.int64)
         self._out = np.empty((5, 16), np.int64)
         self.resume = np.zeros((2, len(histories.low)), np.int64)
         self._has_rows = engine.query.strategy != "contiguous"
         if self._has_rows:
-            self._row = np.empty_like(self._position)
+            self._row = np.empty(len(self._position), np.int64)
         self._ends = np.empty((0, 0), np.int64)
         self._stretch = np.zeros(4, np.int64)
         self.room = engine.room

@@ -21,6 +21,9 @@ from situ.operators.rowpattern.kernels.layout import (
 if TYPE_CHECKING:
     from situ.operators.rowpattern.engine import Engine
 
+_CLOSED_CELLS = 1 << 12  # of such a table that is worked out before the rows; all of it is in the nearest cache
+_MANY_ROWS = 1 << 16  # where that is nothing beside them
+_MOST_SETS = 1 << 16  # that rows can be numbered with
 _MOST_CELLS = 1 << 22  # of the table of sets and classes; beyond it every row has a set of its own
 
 
@@ -38,7 +41,7 @@ class Live(NamedTuple):
     def hopes(self, histories: Histories) -> Bytes:
         """1 at the rows where a match may start."""
         if len(self.ways):
-            can_start: Bytes = (self.ways[:, -1] != reach.DEAD)[self.at].view(np.uint8)
+            can_start: Bytes = (self.ways[:, -1] != reach.TO_NOTHING)[self.at].view(np.uint8)
             return can_start
         hope = np.zeros(len(self.at), np.uint8)
         reach.hopes(self.shape, self.sets, self.at, histories.low, histories.high, histories.begun, hope)
@@ -87,11 +90,17 @@ def _numbered(
 ) -> tuple[Any, Any, Any]:
     """Sets, the set of each row, and the ways to it."""
     n_words, n_classes, room = holds.shape[1], len(holds), 64
-    at = np.empty(len(classes), np.int32)
     state = np.array([0, -1, 0, 1])
     sets, lead = (np.zeros((room, n_words), np.uint64) for _ in range(2))
     lead[0] = last_lead
     follows, known = np.full((room, n_classes), -1, np.int32), np.full(2 * room, -1, np.int32)
+    at = np.empty(len(classes), np.uint16)
+    if len(classes) >= _MANY_ROWS and room * n_classes <= _CLOSED_CELLS:
+        code = reach.close(shape, holds, may_end, sets, lead, known, follows, state)
+        if code == reach.DONE:
+            reach.look_up(classes, histories.low, histories.high, follows.astype(np.uint16), at)
+            return sets, at, _ways(shape, sets, int(state[reach.N_SETS]))
+        # what is known by now serves the rows as well
     while True:
         code = reach.reach(
             shape,
@@ -108,9 +117,8 @@ def _numbered(
             at,
         )
         if code == reach.DONE:
-            known_ways = 0 if (shape.flags & AT_FIRST).any() else int(state[reach.N_SETS])
-            return sets, at, reach.ways(shape, sets[:known_ways])
-        if 2 * room * n_classes > _MOST_CELLS:
+            return sets, at, _ways(shape, sets, int(state[reach.N_SETS]))
+        if 2 * room > _MOST_SETS or 2 * room * n_classes > _MOST_CELLS:
             break
         sets, lead = (np.concatenate([one, np.zeros_like(one)]) for one in (sets, lead))
         follows = np.concatenate([follows, np.full_like(follows, -1)])
@@ -120,6 +128,11 @@ def _numbered(
     at = np.empty(len(classes), np.int64)
     reach.simulate(shape, classes, histories.low, histories.high, holds, may_end, last_lead, sets, at)
     return sets, at, reach.ways(shape, sets[:0])
+
+
+def _ways(shape: Shape, sets: Any, n_sets: int) -> Any:
+    """The ways to rows of each set, none where they differ between first rows and others."""
+    return reach.ways(shape, sets[: 0 if (shape.flags & AT_FIRST).any() else n_sets])
 
 
 def _known_again(sets: Any, room: int) -> Any:

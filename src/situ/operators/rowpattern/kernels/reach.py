@@ -12,6 +12,8 @@ from situ.operators.rowpattern.kernels.layout import AT_FIRST, AT_LAST
 
 END = -1
 DEAD = -2  # no way is open
+# the same where positions are looked up: without a sign, so that none is taken for a place from the back
+TO_END, TO_NOTHING = np.uint32(0xFFFFFFFF), np.uint32(0xFFFFFFFE)
 DONE, FULL = 0, 1
 
 # places in the state of a pass
@@ -20,12 +22,17 @@ HISTORY, ROW, CURRENT, N_SETS = 0, 1, 2, 3
 
 @kernel
 def pack(truth, first, n, packed):
-    """Up to eight tests as the bits of a byte: bit t is test first + t."""
-    for row in range(truth.shape[1]):
-        bits = 0
+    """Up to eight tests as the bits of a byte: bit t is test first + t.
+
+    Test by test over blocks that stay in the nearest cache: so the compiler works on many rows at once.
+    """
+    packed[:] = 0
+    for begin in range(0, len(packed), 8192):
+        to = packed[begin : begin + 8192]
         for t in range(n):
-            bits |= (truth[first + t, row] & 1) << t
-        packed[row] = bits
+            line, shift = truth[first + t, begin : begin + 8192], np.uint8(t)
+            for i in range(len(to)):
+                to[i] |= (line[i] & np.uint8(1)) << shift
 
 
 @kernel
@@ -84,14 +91,80 @@ def number_of(live, sets, lead, known, shape, may_end, state):
 
 
 @kernel
+def _before(current, kind, shape, holds, may_end, sets, lead, known, live, state):
+    """The set of a row of this class whose next row has the set `current`; -1 where there is no room."""
+    for w in range(len(live)):
+        live[w] = lead[current, w] & holds[kind, w]
+    return number_of(live, sets, lead, known, shape, may_end, state)
+
+
+@kernel
+def close(shape, holds, may_end, sets, lead, known, follows, state):
+    """Work out every set that can follow, before any row is looked at; FULL where they are too many."""
+    live = np.empty(sets.shape[1], np.uint64)
+    current = 0
+    while current < state[N_SETS]:
+        for kind in range(len(holds)):
+            after = _before(current, kind, shape, holds, may_end, sets, lead, known, live, state)
+            if after < 0:
+                return FULL
+            follows[current, kind] = after
+        current += 1
+    return DONE
+
+
+@kernel
+def look_up(classes, low, high, follows, live_at):
+    """As `reach`, where every set is known: four histories at once, as each row waits for the one behind it."""
+    h = 0
+    while h < len(low):
+        least = 0
+        if h + 3 < len(low):
+            least = min(
+                high[h] - low[h], high[h + 1] - low[h + 1], high[h + 2] - low[h + 2], high[h + 3] - low[h + 3]
+            )
+        if least < 64:
+            _look_up(classes, low[h], high[h], follows, np.uint16(0), live_at)
+            h += 1
+            continue
+        a, b, c, d = high[h] - least, high[h + 1] - least, high[h + 2] - least, high[h + 3] - least
+        class_a, class_b = classes[a : a + least], classes[b : b + least]
+        class_c, class_d = classes[c : c + least], classes[d : d + least]
+        live_a, live_b = live_at[a : a + least], live_at[b : b + least]
+        live_c, live_d = live_at[c : c + least], live_at[d : d + least]
+        now_a, now_b, now_c, now_d = np.uint16(0), np.uint16(0), np.uint16(0), np.uint16(0)
+        for i in range(least - 1, -1, -1):
+            now_a = follows[now_a, class_a[i]]
+            now_b = follows[now_b, class_b[i]]
+            now_c = follows[now_c, class_c[i]]
+            now_d = follows[now_d, class_d[i]]
+            live_a[i] = now_a
+            live_b[i] = now_b
+            live_c[i] = now_c
+            live_d[i] = now_d
+        _look_up(classes, low[h], a, follows, now_a, live_at)
+        _look_up(classes, low[h + 1], b, follows, now_b, live_at)
+        _look_up(classes, low[h + 2], c, follows, now_c, live_at)
+        _look_up(classes, low[h + 3], d, follows, now_d, live_at)
+        h += 4
+
+
+@kernel
+def _look_up(classes, low, high, follows, current, live_at):
+    """Of rows `high` - 1 down to `low` of one history; `current` is the set of the row behind them."""
+    for row in range(high - 1, low - 1, -1):
+        current = follows[current, classes[row]]
+        live_at[row] = current
+
+
+@kernel
 def reach(shape, classes, low, high, holds, may_end, sets, lead, known, follows, state, live_at):
     """Number the live positions of every row, history by history from its last row on.
 
     Set 0 stands behind a last row: its `lead` are the positions that may end there. `follows` [sets, classes]
     is what was found before, -1 for not yet.
     """
-    n_words = sets.shape[1]
-    live = np.empty(n_words, np.uint64)
+    live = np.empty(sets.shape[1], np.uint64)
     while state[HISTORY] < len(low):
         h = state[HISTORY]
         row, current = state[ROW], state[CURRENT]
@@ -101,9 +174,7 @@ def reach(shape, classes, low, high, holds, may_end, sets, lead, known, follows,
             kind = classes[row]
             after = follows[current, kind]
             if after < 0:
-                for w in range(n_words):
-                    live[w] = lead[current, w] & holds[kind, w]
-                after = number_of(live, sets, lead, known, shape, may_end, state)
+                after = _before(current, kind, shape, holds, may_end, sets, lead, known, live, state)
                 if after < 0:
                     state[ROW], state[CURRENT] = row, current
                     return FULL
@@ -143,10 +214,10 @@ def is_live(sets, number, position):
 def ways(shape, sets):
     """[sets, M + 1]: the first open way from each position, the start last, to a row of this set.
 
-    A position, END or DEAD; without ways that are for first rows only.
+    A position, TO_END or TO_NOTHING; without ways that are for first rows only.
     """
     m = len(shape.variable)
-    first = np.full((len(sets), m + 1), DEAD, np.int32)
+    first = np.full((len(sets), m + 1), TO_NOTHING, np.uint32)
     for number in range(len(sets)):
         for q in range(m + 1):
             for place in range(shape.follow[q], shape.follow[q + 1]):
@@ -154,7 +225,7 @@ def ways(shape, sets):
                 if flags & AT_FIRST or (r == END and flags & AT_LAST):
                     continue
                 if r == END or is_live(sets, number, r):
-                    first[number, q] = r
+                    first[number, q] = TO_END if r == END else r
                     break
     return first
 

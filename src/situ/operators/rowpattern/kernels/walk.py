@@ -10,7 +10,7 @@ import numpy as np
 from situ.compiled.borrowed import borrowed
 from situ.compiled.jit import kernel
 from situ.operators.rowpattern.kernels.layout import AT_FIRST, AT_LAST, as_histories, as_shape
-from situ.operators.rowpattern.kernels.reach import DEAD, END, is_live
+from situ.operators.rowpattern.kernels.reach import END, TO_END, TO_NOTHING, is_live
 from situ.operators.rowpattern.kernels.scan import (
     DONE,
     FULL,
@@ -35,7 +35,7 @@ BASE, UNTIL, LAST_IN, WANTED = 0, 1, 2, 3
 
 @kernel
 def _way(shape, sets, live_at, at, row, s, low, high, begun, ends, base, last_in):
-    """The first open way from position `at` with `row` next: a position, END or DEAD.
+    """The first open way from position `at` with `row` next: a position, TO_END or TO_NOTHING.
 
     `last_in` >= 0: only ways that end up to that row, by `ends`.
     """
@@ -46,15 +46,15 @@ def _way(shape, sets, live_at, at, row, s, low, high, begun, ends, base, last_in
         if r == END:
             if flags & AT_LAST and row < high:
                 continue
-            return END
+            return TO_END
         if row >= high:
             continue
         if last_in >= 0:
             if row <= last_in and ends[row - base, r] <= last_in:
-                return r
+                return np.uint32(r)
         elif is_live(sets, live_at[row], r):
-            return r
-    return DEAD
+            return np.uint32(r)
+    return TO_NOTHING
 
 
 @kernel
@@ -83,49 +83,55 @@ def walk(
 
     `ways` are those of reach.py, which are looked up; none where they depend on more than the live positions.
     """
-    shape, histories, sets = as_shape(shape), as_histories(histories), borrowed(sets)
-    live_at, ends = borrowed(live_at), borrowed(ends)
-    m, is_known = len(shape.variable), len(ways) > 0
-    while state[HISTORY] < len(histories.low):
-        h = state[HISTORY]
+    shape, histories, sets, ways = as_shape(shape), as_histories(histories), borrowed(sets), borrowed(ways)
+    live_at, ends, time, variable = borrowed(live_at), borrowed(ends), borrowed(time), shape.variable
+    state, match, position = borrowed(state), borrowed(match), borrowed(position)
+    m, is_known, has_window = len(variable), len(ways) > 0, within >= 0
+    # kept apart from the arrays that are written to, so that they stay in registers
+    h, s, number, code = state[HISTORY], state[START], state[NUMBER], DONE
+    n_matches, at, n_steps = state[N_MATCHES], state[N_ROWS], state[N_STEPS]
+    while h < len(histories.low):
         low, high, begun = histories.low[h], histories.high[h], histories.begun[h]
-        if state[START] < 0:
-            state[START], state[NUMBER] = histories.start[h], histories.number[h]
+        if s < 0:
+            s, number = histories.start[h], histories.number[h]
             stretch[BASE], stretch[UNTIL], stretch[LAST_IN] = low, low, low
-        while state[START] < high:
-            s = state[START]
+        while s < high:
             if is_known:
-                while s < high and ways[live_at[s], m] == DEAD:
+                began = s
+                while s < high and ways[live_at[s], m] == TO_NOTHING:
                     s += 1
-                state[N_STEPS] += s - state[START]
-                state[START] = s
+                n_steps += s - began
                 if s == high:
                     break
-                q = np.int64(ways[live_at[s], m])
+                q = ways[live_at[s], m]
             else:
                 q = _way(shape, sets, live_at, m, s, s, low, high, begun, ends, 0, -1)
-            state[N_STEPS] += 1
-            if q == DEAD:
-                state[START] += 1
+            n_steps += 1
+            if q == TO_NOTHING:
+                s += 1
                 continue
-            if state[N_MATCHES] == match.shape[1]:
-                return FULL
-            at = state[N_ROWS]
-            limit = plus(time[s], within) if within >= 0 else NEVER
+            if n_matches == match.shape[1]:
+                code = FULL
+                break
+            limit = plus(time[s], within) if has_window else NEVER
             row, is_out = s, False
-            while q != END:
-                if time[row] > limit:
+            full = s + len(position) - at  # there is no room for this row
+            while q != TO_END:
+                if has_window and time[row] > limit:
                     is_out = True
                     break
-                if at + row - s >= len(position):
-                    return FULL
+                if row == full:
+                    code = FULL
+                    break
                 position[at + row - s] = q
                 row += 1
                 if is_known and row < high:
-                    q = np.int64(ways[live_at[row], q])
+                    q = ways[live_at[row], q]
                 else:
                     q = _way(shape, sets, live_at, q, row, s, low, high, begun, ends, 0, -1)
-            state[N_STEPS] += row - s
+            n_steps += row - s
+            if code != DONE:
+                break
             if is_out:
                 last_in = max(stretch[LAST_IN], s)
                 while last_in + 1 < high and time[last_in + 1] <= limit:
@@ -139,22 +145,24 @@ def walk(
                         end += 1
                     if end - s > len(ends):
                         stretch[WANTED] = end - s
-                        return NO_DEPTH
+                        code = NO_DEPTH
+                        break
                     _nearest(shape, sets, live_at, may_end, may_end_last, s, end, high, ends)
-                    state[N_STEPS] += end - s
+                    n_steps += end - s
                     stretch[BASE], stretch[UNTIL] = s, until
                 row = s
                 q = _way(shape, sets, live_at, m, s, s, low, high, begun, ends, stretch[BASE], last_in)
-                if q == DEAD:
-                    state[START] += 1
+                if q == TO_NOTHING:
+                    s += 1
                     continue
-                while q != END:
-                    if at + row - s >= len(position):
-                        return FULL
+                while q != TO_END and row < full:
                     position[at + row - s] = q
                     row += 1
                     q = _way(shape, sets, live_at, q, row, s, low, high, begun, ends, stretch[BASE], last_in)
-                    state[N_STEPS] += 1
+                    n_steps += 1
+                if q != TO_END:
+                    code = FULL
+                    break
             depth = row - s
             goes_to = s + 1
             if depth and skip != TO_NEXT:
@@ -162,16 +170,21 @@ def walk(
                 if skip != PAST_LAST:
                     goes_to = -1
                     for k in range(depth):
-                        if skip_to[shape.variable[position[at + k]]] and (goes_to < 0 or skip == TO_LAST_OF):
+                        if skip_to[variable[position[at + k]]] and (goes_to < 0 or skip == TO_LAST_OF):
                             goes_to = s + k
-            state[NUMBER] += 1
+            number += 1
             if goes_to <= s:
-                return SKIPS_TO_NOTHING if goes_to < 0 else SKIPS_TO_ITSELF
-            n = state[N_MATCHES]
-            match[0, n], match[1, n], match[2, n], match[3, n], match[4, n] = h, s, state[NUMBER], NEVER, at
-            state[N_MATCHES] += 1
-            state[N_ROWS] += depth
-            state[START] = goes_to
-        state[HISTORY] += 1
-        state[START] = -1
-    return DONE
+                code = SKIPS_TO_NOTHING if goes_to < 0 else SKIPS_TO_ITSELF
+                break
+            match[0, n_matches], match[1, n_matches], match[2, n_matches] = h, s, number
+            match[3, n_matches], match[4, n_matches] = NEVER, at
+            n_matches += 1
+            at += depth
+            s = goes_to
+        if code != DONE:
+            break
+        h += 1
+        s = -1
+    state[HISTORY], state[START], state[NUMBER] = h, s, number
+    state[N_MATCHES], state[N_ROWS], state[N_STEPS] = n_matches, at, n_steps
+    return code
