@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Unpack
 
@@ -45,6 +45,8 @@ class Symbol:
     ignoring: Gaps | None = None
     on: str | None = None
     rows: RowQuery | None = None
+    # were the types of columns known when it was read: a BETWEEN behind its condition is then a length
+    is_typed: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

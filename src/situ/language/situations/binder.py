@@ -245,7 +245,7 @@ class Binder(Resolver):
                 symbol = replace(symbol, condition=condition, at_least=bounds[0], at_most=bounds[1])
         assert symbol.condition is not None
         self.check_condition(symbol.condition, what)
-        return symbol
+        return replace(symbol, is_typed=True)
 
     def check_where(self, where: Expression) -> None:
         what = "the condition of WHERE"

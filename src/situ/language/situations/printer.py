@@ -134,7 +134,12 @@ def _definition(query: Query, symbol: Symbol) -> str:
 
 
 def _is_torn(query: Query, symbol: Symbol) -> bool:
-    """Whether BETWEEN would be read as part of the condition: the upper bound then stands in PATTERN."""
+    """Whether BETWEEN would be read as part of the condition: the upper bound then stands in PATTERN.
+
+    Not where types are known, so that texts and the ids made of them do not depend on when it was understood.
+    """
+    if symbol.is_typed:
+        return False
     if symbol.condition is None or symbol.at_least is None or symbol.at_most is None:
         return False
     if symbol.at_least.has_unit or symbol.name in query.absent_names:

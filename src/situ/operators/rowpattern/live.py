@@ -21,10 +21,10 @@ from situ.operators.rowpattern.kernels.layout import (
 if TYPE_CHECKING:
     from situ.operators.rowpattern.engine import Engine
 
-_CLOSED_CELLS = 1 << 12  # of such a table that is worked out before the rows; all of it is in the nearest cache
+_CLOSED_CELLS = 1 << 12  # of a table that is worked out before the rows: it fits the nearest cache
 _MANY_ROWS = 1 << 16  # where that is nothing beside them
 _MOST_SETS = 1 << 16  # that rows can be numbered with
-_MOST_CELLS = 1 << 22  # of the table of sets and classes; beyond it every row has a set of its own
+_MOST_CELLS = 1 << 22  # of one that grows with the rows; beyond it every row has a set of its own
 
 
 class Live(NamedTuple):

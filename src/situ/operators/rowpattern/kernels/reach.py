@@ -115,7 +115,7 @@ def close(shape, holds, may_end, sets, lead, known, follows, state):
 
 @kernel
 def look_up(classes, low, high, follows, live_at):
-    """As `reach`, where every set is known: four histories at once, as each row waits for the one behind it."""
+    """As `reach`, where every set is known: four histories at once, as rows wait for those behind them."""
     h = 0
     while h < len(low):
         least = 0
