@@ -52,6 +52,21 @@ def test_steps_grow_with_the_rows(
     assert 1 <= max(per_row) <= 1.2 * per_row[0], per_row
 
 
+@pytest.mark.parametrize("pattern", ["A (B|B)* C", "A (B*)* (B*)* C", "A (B?){30} (B|C)* C"])
+def test_starts_take_steps_of_the_rows_that_they_reach(
+    pattern: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Conditions on the match's first row: each of 40 rows reaches at most 40, forth, back, forth."""
+    monkeypatch.setenv("SITU_TRACE", "1")
+    here = np.arange(2_000)
+    table = pa.table({"t": here, "x": here % 40})
+    query = asked(pattern, "B AS x > A.x, C AS x = A.x + 100")
+    with caplog.at_level(logging.INFO, logger="situ.carry.trace"):
+        situ.match(table, query)
+    counted = sum(map(int, re.findall(r"candidates=(\d+)", caplog.text)))
+    assert len(here) <= counted <= 3 * 41 * len(here) // 2, counted
+
+
 def test_sixty_four_positions_are_no_limit() -> None:
     """ROW 4.1: 40 variables at 120 places."""
     names = [f"V{i}" for i in range(40)]

@@ -146,6 +146,9 @@ def _test_of(bound: BoundRows, position: int, reaching: Reaching) -> Test | None
             texts[name] = f"_read_{list(reads).index(read)}"
     written = replaced(condition, texts)
     smaller = simplified(written) if is_decided else written
+    left = () if isinstance(smaller, bool) else smaller.columns
+    if any(ahead(read) and f"_read_{i}" not in left for i, read in enumerate(reads)):
+        smaller = written  # what NEXT reads delays the verdict also where it cannot change it (ROW 8.1)
     if isinstance(smaller, bool):
         return None if smaller else Test(variable, NEVER, ())
     return _renumbered(Test(variable, smaller, tuple(reads)))

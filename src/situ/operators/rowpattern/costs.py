@@ -30,10 +30,13 @@ def method_lines(query: RowQuery, plan: ConditionPlan) -> Iterator[str]:
         )
         return
     searched = f"at most {counted(n, 'step')} for each row that it reaches"
-    if worst == "first" or query.mode is not None:
+    if query.mode is not None:
         yield f"Each first row is searched by itself, and comes by no position twice at a row: {searched}."
         return
-    yield "Of a table: once from the last row to the first, then once from the first to the last."
+    if worst == "first":
+        yield "Of a table: three times over the rows that each first row reaches, whatever the pattern."
+    else:
+        yield "Of a table: once from the last row to the first, then once from the first to the last."
     yield f"On a stream, and where instants are asked for: each first row by itself, {searched}."
 
 

@@ -1,21 +1,24 @@
 """From rows and histories to matches: the method that fits the query, and room for what kernels find.
 
 Whole inputs whose tests read the row and its neighbours only are walked (kernels/reach.py, walk.py), in time
-linear in the rows. Everything else is searched start by start (kernels/search.py, scan.py). Strategies that
+linear in the rows; where they also read the match's first row, from each start (starts.py), in time linear in
+the rows it reaches. Everything else is searched start by start (kernels/search.py, scan.py). Strategies that
 skip rows have kernels of their own. No result depends on the choice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from situ.language.rows.ast import RowQuery
 from situ.operators.rowpattern.automaton import END, Automaton
 from situ.operators.rowpattern.conditions import ConditionPlan
-from situ.operators.rowpattern.kernels import every, scan, search, subsequences, walk, words
+from situ.operators.rowpattern.found import PatternPositions
+from situ.operators.rowpattern.kernels import every, scan, search, starts, subsequences, walk, words
 from situ.operators.rowpattern.kernels.contiguous import rows_of
 from situ.operators.rowpattern.kernels.layout import (
     AT_FIRST,
@@ -26,7 +29,6 @@ from situ.operators.rowpattern.kernels.layout import (
     FALSE,
     Bytes,
     Histories,
-    Ints,
     Memory,
     Path,
     Rows,
@@ -34,9 +36,11 @@ from situ.operators.rowpattern.kernels.layout import (
     Stack,
 )
 from situ.operators.rowpattern.live import Live, live_rows
+from situ.operators.rowpattern.starting import Starting
 from situ.operators.rowpattern.tested import Conditions
 from situ.rows.prepared import Positions
 
+A = TypeVar("A", bound="npt.NDArray[Any]")
 _SKIPS = {"past last row": scan.PAST_LAST, "next row": scan.TO_NEXT, "first": scan.TO_FIRST_OF,
           "last": scan.TO_LAST_OF}  # fmt: skip
 _MEMORY = 1 << 16  # states that one search can remember
@@ -63,7 +67,7 @@ class Matches(NamedTuple):
     instant: Positions
     offset: Positions  # M + 1
     row: Positions
-    position: Positions
+    position: PatternPositions
     # [5, N] of starts that the window ended (ROW 8.8): history, start, end of the window, variable, and when
     # that was decided, which NEXT may delay
     ended: Positions
@@ -122,6 +126,9 @@ class Engine:
         self.memo = BY_STATE
         if self.reads_path or conditions.registers is None:
             self.memo = BY_NOTHING if conditions.registers is None else BY_MEMORY
+        # the tables of kernels/starts.py, where it serves: nothing is read but the first row and neighbours
+        walks_starts = self.memo == BY_STATE and self.programs is not None and not self.reads_path
+        self.starting = Starting(self) if walks_starts and query.mode is None else None
         self.room = Room(self, 64)
 
     def find(
@@ -148,6 +155,12 @@ class Engine:
                 if self.is_row_wise and not live.has_failures:
                     code = run.loop(lambda: run.walk(live))
                     return run.matches(code)
+                starting = self.starting
+                if starting is not None and len(live.ways) and not live.has_failures:
+                    code = run.loop(lambda: run.starts(starting, live))
+                    if code != scan.FAILED_TEST:
+                        return run.matches(code)
+                    run = Run(self, rows, histories)  # a test raised: would preferment order have come to it
                 hope = live.hopes(histories)
             code = run.loop(lambda: run.scan(in_turn, at_end, hope))
         return run.matches(code)
@@ -165,6 +178,8 @@ class Engine:
         """How it goes about it, in a word."""
         if self.query.strategy != "contiguous":
             return f"skip till {self.query.strategy}"
+        if self.starting is not None:
+            return "walk each start"
         return "walk" if self.is_row_wise and self.query.mode is None else "search"
 
     def may_end(self, at_last: bool) -> Any:
@@ -226,6 +241,7 @@ class Run:
             self._row = np.empty(len(self._position), np.int64)
         self._ends = np.empty((0, 0), np.int64)
         self._stretch = np.zeros(4, np.int64)
+        self._reached = np.empty((0, 0), np.uint64)
         self.room = engine.room
         self.state[scan.SEARCH] = self.room.n_searches
 
@@ -235,6 +251,8 @@ class Run:
             code = go_on()
             if code == scan.FULL:
                 self._grow()
+            elif code == scan.NO_DEPTH and len(self._reached):
+                self._reached = np.empty((2 * len(self._reached), self._reached.shape[1]), np.uint64)
             elif code == scan.NO_DEPTH and self._stretch[walk.WANTED]:
                 m = self.engine.automaton.n_positions
                 self._ends = np.empty((2 * int(self._stretch[walk.WANTED]), m), np.int64)
@@ -340,6 +358,37 @@ class Run:
             ),
         )
 
+    def starts(self, starting: Starting, live: Live) -> int:
+        engine = self.engine
+        if not len(self._reached):
+            self._reached = np.empty((256, starting.n_words), np.uint64)
+        return int(
+            starts.scan_starts(
+                engine.shape,
+                self.rows,
+                engine.programs,
+                self.room.path,
+                starting.compare,
+                starting.follow,
+                starting.after,
+                starting.before,
+                starting.ends,
+                starting.ends_last,
+                starting.depends,
+                live.sets,
+                live.at,
+                live.ways,
+                self.histories,
+                engine.within,
+                engine.skip,
+                engine.skip_to,
+                self._reached,
+                self.state,
+                self._match,
+                self._position,
+            ),
+        )
+
     def next(self, in_turn: bool, at_end: bool, hope: Bytes) -> int:
         engine = self.engine
         return int(
@@ -429,8 +478,8 @@ class Run:
         )  # fmt: skip
 
 
-def _larger(array: Ints, used: int) -> Ints:
+def _larger(array: A, used: int) -> A:
     """Twice the room, with what is used."""
     larger = np.empty((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)
     larger[..., :used] = array[..., :used]
-    return larger
+    return cast("A", larger)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from situ.rows.prepared import Flags, Positions
+
+PatternPositions = npt.NDArray[np.int32]
 
 
 class Ordered(NamedTuple):
@@ -28,7 +32,7 @@ class Found(NamedTuple):
     instant: Positions  # match_time in ticks, NEVER where only the end of input decides (ROW 6.6)
     offset: Positions  # M + 1: the rows of match m are row[offset[m]:offset[m + 1]]
     row: Positions
-    position: Positions  # of the automaton, of each of these rows
+    position: PatternPositions  # of the automaton, of each of these rows
     unmatched: Positions  # rows in no match, by WITH UNMATCHED ROWS only
 
     @property

@@ -49,18 +49,27 @@ class Live(NamedTuple):
 
 
 def live_rows(engine: Engine, rows: Rows, histories: Histories) -> Live:
-    """Go through the rows once, from the back. Tests that read more than neighbours are taken to hold."""
+    """Go through the rows once, from the back.
+
+    Of tests that read more than neighbours, what they ask of the row alone; the rest is taken to hold.
+    """
     shape = engine.shape
-    truth = rows.truth
+    truth, line_of = rows.truth, {test: test for test in range(shape.n_truth)}
     has_failures = bool(len(truth) and truth.max(initial=0) >= FAILED)
     if has_failures:
         truth = np.minimum(truth, TRUE)  # one that raises may hold, as far as hope goes
+    if engine.starting is not None:
+        guards = engine.starting.guards(rows)
+        if guards is None:
+            has_failures = True
+        elif len(guards[0]):
+            truth, line_of = np.concatenate([truth, guards[0]]), line_of | guards[1]
     classes, values = _classes(truth, len(rows.time))
     m, n_words = len(shape.variable), max(1, -(-len(shape.variable) // 64))
     holds = np.zeros((len(values), n_words), np.uint64)
     for q in range(m):
-        test = int(shape.test[q])
-        held = values[:, test] if 0 <= test < shape.n_truth else np.ones(len(values), bool)
+        line = line_of.get(int(shape.test[q]))
+        held = np.ones(len(values), bool) if line is None else values[:, line]
         holds[:, q >> 6] |= held.astype(np.uint64) << np.uint64(q & 63)
     may_end, may_end_last = engine.may_end(False), engine.may_end(True)
     last_lead = np.zeros(n_words, np.uint64)

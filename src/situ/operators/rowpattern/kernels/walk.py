@@ -75,6 +75,20 @@ def _nearest(shape, sets, live_at, may_end, may_end_last, begin, end, high, ends
 
 
 @kernel
+def goes_on_at(skip, skip_to, variable, position, at, depth, s):
+    """The start behind a match of `depth` rows from `s` on, with its positions from `at` on; -1 for none."""
+    if depth == 0 or skip == TO_NEXT:
+        return s + 1
+    if skip == PAST_LAST:
+        return s + depth
+    goes_to = -1
+    for k in range(depth):
+        if skip_to[variable[position[at + k]]] and (goes_to < 0 or skip == TO_LAST_OF):
+            goes_to = s + k
+    return goes_to
+
+
+@kernel
 def walk(
     shape, time, sets, live_at, ways, may_end, may_end_last, histories, within, skip, skip_to, state, match,
     position, ends, stretch,
@@ -164,14 +178,7 @@ def walk(
                     code = FULL
                     break
             depth = row - s
-            goes_to = s + 1
-            if depth and skip != TO_NEXT:
-                goes_to = row
-                if skip != PAST_LAST:
-                    goes_to = -1
-                    for k in range(depth):
-                        if skip_to[variable[position[at + k]]] and (goes_to < 0 or skip == TO_LAST_OF):
-                            goes_to = s + k
+            goes_to = goes_on_at(skip, skip_to, variable, position, at, depth, s)
             number += 1
             if goes_to <= s:
                 code = SKIPS_TO_NOTHING if goes_to < 0 else SKIPS_TO_ITSELF
